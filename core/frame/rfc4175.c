@@ -13,12 +13,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 #include "base/reader.h"
 #include "pixel/rows.h"
 #include "frame/unwrap.h"
 
 #define PAIR_COUNT 4      /* frames of two fields that are remembered */
+#define STEP_COUNT 8      /* fields may be lost in all but one of so many steps */
 #define GROUP_BYTES_MAX 9 /* of all pixels */
 #define RIVAL_PKTS 16
 #define LINES_MAX 2048 /* headers in a packet; 9216 bytes hold fewer with data */
@@ -50,6 +52,9 @@ struct rfc4175 {
 	size_t head_next, data_next; /* where the header and the data of the next one lie in it */
 	uint32_t pair_next;
 	struct pair pairs[PAIR_COUNT];
+	uint64_t field_times[2];    /* newest of each field; 0: none */
+	uint32_t steps[STEP_COUNT]; /* from a field to the next one like it, lately; 0: none */
+	uint32_t step_next;
 };
 static_assert(sizeof(struct rfc4175) <= 512, "a few cache lines");
 
@@ -142,6 +147,9 @@ is_followed(struct rfc4175 *own, const struct rtp *rtp)
 	own->source = rtp->source;
 	own->type = rtp->type;
 	own->trusted = false;
+	memset(own->pairs, 0, sizeof(own->pairs));
+	memset(own->steps, 0, sizeof(own->steps));
+	memset(own->field_times, 0, sizeof(own->field_times));
 	lull_unwrap_restart(&own->time, rtp->time, 32);
 	lull_unwrap_restart(&own->number, rtp->sequence, 16);
 	return true;
@@ -171,13 +179,46 @@ number_of(struct rfc4175 *own, const struct rtp *rtp)
 	return number;
 }
 
-/* Does a field of this time go with the other one of the pair? */
-static bool
-completes(const struct pair *pair, unsigned int field, uint64_t time)
+/* From frame to frame in units of time; 0: not known yet. */
+static uint32_t
+frame_step(const struct rfc4175 *own)
 {
-	if (pair->key == 0 || pair->there[field])
+	uint32_t least = 0;
+
+	for (uint32_t i = 0; i < STEP_COUNT; i++)
+		if (least == 0 || (own->steps[i] != 0 && own->steps[i] < least))
+			least = own->steps[i];
+	return least;
+}
+
+/* A field of this time was not seen before. */
+static void
+follow_field(struct rfc4175 *own, unsigned int field, uint64_t time)
+{
+	uint64_t before = own->field_times[field];
+
+	if (time <= before)
+		return;
+	if (before != 0 && time - before <= UINT32_MAX)
+		own->steps[own->step_next++ % STEP_COUNT] = (uint32_t)(time - before);
+	own->field_times[field] = time;
+}
+
+/*
+ * Does a field of this time go with the other one of the pair? Its frame ends before the next one
+ * begins: where a field of each of two frames is lost, the others are no frame. Before the distance
+ * of frames is known only packets that follow each other prove it.
+ */
+static bool
+completes(const struct pair *pair, unsigned int field, uint64_t time, uint32_t step, bool follows)
+{
+	uint64_t apart;
+
+	if (pair->key == 0 || pair->there[field] ||
+	    (field == 1 ? pair->times[0] > time : pair->times[1] < time))
 		return false;
-	return field == 1 ? pair->times[0] <= time : pair->times[1] >= time;
+	apart = field == 1 ? time - pair->times[0] : pair->times[1] - time;
+	return step != 0 ? apart < step - step / 8 : follows;
 }
 
 /*
@@ -185,8 +226,9 @@ completes(const struct pair *pair, unsigned int field, uint64_t time)
  * other field: field 1 comes after field 0. Its key is the time of whichever came first.
  */
 static uint64_t
-pair_of(struct rfc4175 *own, unsigned int field, uint64_t time)
+pair_of(struct rfc4175 *own, unsigned int field, uint64_t time, bool follows)
 {
+	uint32_t step = frame_step(own);
 	struct pair *best = NULL;
 
 	for (uint32_t i = 0; i < PAIR_COUNT; i++) {
@@ -194,12 +236,13 @@ pair_of(struct rfc4175 *own, unsigned int field, uint64_t time)
 
 		if (pair->key != 0 && pair->there[field] && pair->times[field] == time)
 			return pair->key;
-		if (!completes(pair, field, time))
+		if (!completes(pair, field, time, step, follows))
 			continue;
 		if (best == NULL || (field == 1 ? pair->times[0] > best->times[0] :
 						  pair->times[1] < best->times[1]))
 			best = pair;
 	}
+	follow_field(own, field, time);
 	if (best == NULL) {
 		best = &own->pairs[own->pair_next];
 		own->pair_next = (own->pair_next + 1) % PAIR_COUNT;
@@ -369,8 +412,8 @@ rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes,
 	size_t data_at = goes_on(own, packet, len_bytes) ? own->data_next : 0;
 	enum lull_frame_verdict verdict;
 	unsigned int field = 0;
+	uint64_t time, before;
 	struct rtp rtp;
-	uint64_t time;
 
 	own->packet = NULL;
 	verdict = read_rtp(&reader, &rtp);
@@ -386,8 +429,11 @@ rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes,
 		return LULL_FRAME_FOREIGN;
 	/* The same for all fragments of a packet: what was unwrapped once stays as it is. */
 	time = lull_unwrap_next(&own->time, rtp.time, 32);
-	fragment->key = own->interlaced ? pair_of(own, field, time) : time;
+	before = own->number.last;
 	fragment->packet = number_of(own, &rtp);
+	fragment->key = time;
+	if (own->interlaced)
+		fragment->key = pair_of(own, field, time, fragment->packet <= before + 1);
 	fragment->device_time = time;
 	fragment->geometry = own->geometry;
 	fragment->flags = flags_of(own, &rtp, field, fragment);

@@ -157,3 +157,39 @@ TEST(cmp__height_changes)
 	assert_int_equal(lull_assembler_counters(together.assembler)->frames_unsized, 1);
 	together_close(&together);
 }
+
+/* Packets of field @p field of the frame sent last. */
+static void
+field(uint32_t field)
+{
+	const struct lull_packet_plan *plan = &together.sent[together.number % TOGETHER_SENT].plan;
+
+	together.next = field == 0 ? 0 : plan->first_count;
+	together_go(&together, field == 0 ? plan->first_count : plan->count - plan->first_count);
+}
+
+/* The second field of a frame and the first one of the next are lost: the others are no frame. */
+TEST(rfc4175__fields_of_two_frames)
+{
+	for (uint32_t before = 0; before < 3; before++) {
+		for (uint32_t field_time = 0; field_time <= 1500; field_time += 1500) {
+			struct lull_packet_format format = format_of(128, 100, 1400);
+
+			format.interlaced = true;
+			format.field_time = field_time;
+			begin("rfc4175", &format, true);
+			for (uint32_t i = 0; i < before; i++)
+				frame(NONE);
+			assert_true(together_frame(&together));
+			field(0);
+			assert_true(together_frame(&together));
+			field(1);
+			assert_int_equal(complete(), before);
+			for (uint32_t i = 0; i < 3; i++)
+				frame(NONE);
+			assert_int_equal(complete(), before + 3);
+			assert_int_equal(together.given[LULL_FRAME_DEADLINE], 2);
+			together_close(&together);
+		}
+	}
+}
