@@ -16,6 +16,7 @@ spec_pixel(uint32_t index)
 }
 
 static const char *const pages[] = { "auto", "huge", "lazy", NULL };
+static const char *const matrices[] = { "bt601", "bt709", NULL };
 static const char *const orders[] = { "frame", "arrival", NULL };
 static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NULL };
 
@@ -50,6 +51,14 @@ const struct lull_option cam_spec_keys[] = {
 		       .high = LULL_FRAME_SIDE_MAX),
 	LULL_ROW(CHOICE, "pixel", "FORMAT", pixel, "Pixel format.", .choice = spec_pixel,
 		 .value = "unknown"),
+	LULL_ROW_CHOICE("matrix", matrix,
+			"How YUV is drawn in PNG files and previews: by the matrix of ITU-R BT.601 "
+			"or BT.709.",
+			.choices = matrices, .value = "bt601"),
+	LULL_ROW_COUNT("bits", NULL, bits,
+		       "How many bits pixels of 16 bits use, for PNG files and previews: mono16, "
+		       "bayer-rg16 ... Others know it themselves. Default: 16.",
+		       .low = 8, .high = 16),
 	LULL_ROW_COUNT("row-bytes", NULL, row_bytes,
 		       "Bytes from one row to the next, with "
 		       "padding.",
@@ -198,6 +207,15 @@ cam_spec_stream(const struct cam_spec *spec)
 		.mtu = spec->mtu,
 		.resend = spec->resend,
 		.resend_ppm = (uint32_t)(spec->resend_percent * 10000 + 0.5),
+	};
+}
+
+struct lull_pixel_view
+cam_spec_view(const struct cam_spec *spec)
+{
+	return (struct lull_pixel_view){
+		.matrix = (enum lull_pixel_matrix)spec->matrix,
+		.bits = spec->bits,
 	};
 }
 

@@ -17,7 +17,8 @@ struct cam_spec {
 	char address[64], source[64], control[64];
 	uint16_t port;
 	uint32_t width, height, row_bytes;
-	uint32_t pixel; /* enum lull_pixel */
+	uint32_t pixel;        /* enum lull_pixel */
+	uint32_t matrix, bits; /* of struct lull_pixel_view */
 	bool interlaced, field_rows;
 	uint32_t packet_bytes, mtu;
 	uint64_t stream_id;
@@ -38,6 +39,8 @@ extern const struct lull_option cam_spec_keys[];
 int cam_spec_parse(const char *text, struct cam_spec *spec, struct lull_error *error);
 /** The stream meant; its texts are borrowed from @p spec. */
 struct lull_camera_stream cam_spec_stream(const struct cam_spec *spec);
+/** How its pictures are drawn. */
+struct lull_pixel_view cam_spec_view(const struct cam_spec *spec);
 /** What can be told, for people, or in man(7) macros. */
 void cam_spec_print_keys(FILE *out, bool man);
 

@@ -68,11 +68,13 @@ planes_samples(const struct lull_frame_geometry *geometry, const uint8_t *pictur
 {
 	uint16_t *samples = (uint16_t *)(void *)planes->data[0];
 	size_t count = (size_t)geometry->width * geometry->height;
+	uint16_t most = (uint16_t)(UINT16_MAX >> shift);
 
 	lull_pixel_unpack(geometry, picture, samples);
+	/* Those of 16 bits may be brighter than their format has it. */
 	if (shift > 0)
 		for (size_t i = 0; i < count; i++)
-			samples[i] = (uint16_t)(samples[i] << shift);
+			samples[i] = (uint16_t)(LULL_MIN(samples[i], most) << shift);
 	planes_spread(planes, geometry->width * 2, geometry->height);
 }
 

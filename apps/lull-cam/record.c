@@ -46,8 +46,9 @@ cam_record_open(struct cam_record *record, const char *folder, enum cam_format f
 /* ---- one frame ---- */
 
 static int
-record_rgb(struct cam_record *record, const struct lull_frame *frame)
+record_rgb(struct cam_record *record, const struct cam_spec *spec, const struct lull_frame *frame)
 {
+	const struct lull_pixel_view view = cam_spec_view(spec);
 	uint64_t bytes = 3 * (uint64_t)frame->geometry.width * frame->geometry.height;
 
 	if (bytes > record->rgb_bytes) {
@@ -57,11 +58,12 @@ record_rgb(struct cam_record *record, const struct lull_frame *frame)
 	}
 	if (record->rgb == NULL)
 		return -ENOMEM;
-	return lull_pixel_to_rgb(&frame->geometry, frame->data, record->rgb, NULL);
+	return lull_pixel_to_rgb(&frame->geometry, frame->data, record->rgb, &view);
 }
 
 static int
-record_png(struct cam_record *record, FILE *out, const struct lull_frame *frame)
+record_png(struct cam_record *record, const struct cam_spec *spec, FILE *out,
+	   const struct lull_frame *frame)
 {
 	const struct lull_frame_geometry *geometry = &frame->geometry;
 	uint32_t width = geometry->width, height = geometry->height;
@@ -70,16 +72,17 @@ record_png(struct cam_record *record, FILE *out, const struct lull_frame *frame)
 	if (geometry->pixel == LULL_PIXEL_MONO8)
 		return cam_picture_write(out, frame->data, width, height, 1,
 					 geometry->row_bytes != 0 ? geometry->row_bytes : width);
-	rc = record_rgb(record, frame);
+	rc = record_rgb(record, spec, frame);
 	return rc != 0 ? rc :
 			 cam_picture_write(out, record->rgb, width, height, 3, 3 * (uint64_t)width);
 }
 
 static int
-record_write(struct cam_record *record, FILE *out, const struct lull_frame *frame)
+record_write(struct cam_record *record, const struct cam_spec *spec, FILE *out,
+	     const struct lull_frame *frame)
 {
 	if (record->format == CAM_FORMAT_PNG)
-		return record_png(record, out, frame);
+		return record_png(record, spec, out, frame);
 	errno = 0;
 	if (fwrite(frame->data, 1, frame->bytes, out) == frame->bytes)
 		return 0;
@@ -88,7 +91,7 @@ record_write(struct cam_record *record, FILE *out, const struct lull_frame *fram
 
 /* No picture can be made of it: its bytes are kept, and the run goes on. */
 static int
-record_instead(struct cam_record *record, const char *name, const char *file,
+record_instead(struct cam_record *record, const struct cam_spec *spec, const char *file,
 	       const struct lull_camera_image *image, struct lull_error *error)
 {
 	const struct lull_frame_geometry *geometry = &image->frame.geometry;
@@ -105,34 +108,34 @@ record_instead(struct cam_record *record, const char *name, const char *file,
 	snprintf(path, sizeof(path), "%s/%s", record->folder, file);
 	unlink(path);
 	raw.format = CAM_FORMAT_RAW;
-	rc = cam_record_frame(&raw, name, image, error);
+	rc = cam_record_frame(&raw, spec, image, error);
 	record->files = raw.files;
 	record->bytes = raw.bytes;
 	return rc;
 }
 
 int
-cam_record_frame(struct cam_record *record, const char *name, const struct lull_camera_image *image,
-		 struct lull_error *error)
+cam_record_frame(struct cam_record *record, const struct cam_spec *spec,
+		 const struct lull_camera_image *image, struct lull_error *error)
 {
 	const struct lull_frame *frame = &image->frame;
 	char file[FILE_TEXT];
 	FILE *out;
 	int rc;
 
-	snprintf(file, sizeof(file), "%s-%08" PRIu64 ".%s", name, frame->number,
+	snprintf(file, sizeof(file), "%s-%08" PRIu64 ".%s", spec->name, frame->number,
 		 record->format == CAM_FORMAT_PNG ? "png" : "raw");
 	out = record_create(record, file);
 	if (out == NULL)
 		return record_complain(record, file, -errno, error);
-	rc = record_write(record, out, frame);
+	rc = record_write(record, spec, out, frame);
 	if (fclose(out) != 0 && rc == 0)
 		rc = -errno;
 	if (rc == -ENOTSUP || rc == -EINVAL)
-		return record_instead(record, name, file, image, error);
+		return record_instead(record, spec, file, image, error);
 	if (rc != 0)
 		return record_complain(record, file, rc, error);
-	cam_record_line(record->index, name, file, image);
+	cam_record_line(record->index, spec->name, file, image);
 	record->files++;
 	record->bytes += frame->bytes;
 	return ferror(record->index) ? record_complain(record, INDEX, -EIO, error) : 0;

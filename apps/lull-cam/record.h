@@ -13,6 +13,7 @@
 
 #include <lull/camera.h>
 
+#include "camera/spec.h"
 #include "host/error.h"
 #include "settings.h"
 
@@ -29,7 +30,8 @@ struct cam_record {
 /** Make the folder if need be; @p folder is borrowed. 0 or -errno and the sentence. */
 int cam_record_open(struct cam_record *record, const char *folder, enum cam_format format,
 		    struct lull_error *error);
-int cam_record_frame(struct cam_record *record, const char *name,
+/** @p spec: of its stream. */
+int cam_record_frame(struct cam_record *record, const struct cam_spec *spec,
 		     const struct lull_camera_image *image, struct lull_error *error);
 /** 0, or -errno and the sentence: not everything reached the disk. */
 int cam_record_close(struct cam_record *record, struct lull_error *error);

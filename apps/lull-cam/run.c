@@ -31,7 +31,7 @@ run_take(struct cam *cam, const struct lull_camera_image *image, struct lull_err
 			cam_packets_ask(&cam->packets);
 	}
 	if (cam->record.folder != NULL)
-		rc = cam_record_frame(&cam->record, name, image, error);
+		rc = cam_record_frame(&cam->record, &cam->specs[image->stream], image, error);
 	if (rc == 0 && cam->missing != NULL && ferror(cam->missing))
 		rc = lull_error_set(error, -EIO, "cannot write %s", cam->settings.missing);
 	return rc;

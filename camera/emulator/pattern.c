@@ -102,7 +102,7 @@ pattern_row(uint8_t *bytes, enum pattern_kind kind, const struct samples *sample
 {
 	struct lull_pixel_group group = lull_pixel_group(geometry->pixel);
 	uint32_t groups = (geometry->width + group.columns - 1) / group.columns;
-	bool mosaic = samples->kind == SAMPLES_BAYER;
+	bool mosaic = samples->colours == LULL_COLOURS_BAYER;
 
 	for (uint32_t i = 0; i < groups * samples->group; i++) {
 		uint32_t part = i % samples->group;

@@ -63,36 +63,12 @@ static const char *const after[] = {
 	NAMED("Port", "Device") "</Port>\n</RegisterDescription>\n",
 };
 
-/* As GenICam calls those that GigE Vision has a number for. */
 static const char *
 xml_pixel(enum lull_pixel pixel)
 {
-	static const char *const names[LULL_PIXEL_COUNT] = {
-		[LULL_PIXEL_MONO8] = "Mono8",
-		[LULL_PIXEL_MONO10P] = "Mono10p",
-		[LULL_PIXEL_MONO12P] = "Mono12p",
-		[LULL_PIXEL_MONO16] = "Mono16",
-		[LULL_PIXEL_BAYER_RG8] = "BayerRG8",
-		[LULL_PIXEL_BAYER_GR8] = "BayerGR8",
-		[LULL_PIXEL_BAYER_GB8] = "BayerGB8",
-		[LULL_PIXEL_BAYER_BG8] = "BayerBG8",
-		[LULL_PIXEL_BAYER_RG12P] = "BayerRG12p",
-		[LULL_PIXEL_BAYER_GR12P] = "BayerGR12p",
-		[LULL_PIXEL_BAYER_GB12P] = "BayerGB12p",
-		[LULL_PIXEL_BAYER_BG12P] = "BayerBG12p",
-		[LULL_PIXEL_BAYER_RG16] = "BayerRG16",
-		[LULL_PIXEL_BAYER_GR16] = "BayerGR16",
-		[LULL_PIXEL_BAYER_GB16] = "BayerGB16",
-		[LULL_PIXEL_BAYER_BG16] = "BayerBG16",
-		[LULL_PIXEL_RGB8] = "RGB8",
-		[LULL_PIXEL_RGBA8] = "RGBa8",
-		[LULL_PIXEL_BGR8] = "BGR8",
-		[LULL_PIXEL_BGRA8] = "BGRa8",
-		[LULL_PIXEL_YUV444] = "YUV8_UYV",
-		[LULL_PIXEL_UYVY8] = "YUV422_8_UYVY",
-	};
+	const char *name = lull_pfnc_name(pixel);
 
-	return names[pixel] != NULL ? names[pixel] : lull_pixel_name(pixel);
+	return name != NULL ? name : lull_pixel_name(pixel);
 }
 
 static size_t

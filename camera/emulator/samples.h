@@ -8,20 +8,16 @@
 
 #include <lull/frame.h>
 
-enum samples_order {
-	SAMPLES_LITTLE, /**< a string of bits, the least significant first */
-	SAMPLES_BIG,    /**< a string of bits, the most significant first */
-	SAMPLES_CSI,    /**< high bytes of two, then their low nibbles */
-};
-/** What a sample is a measure of. */
-enum samples_kind { SAMPLES_BAYER, SAMPLES_MONO, SAMPLES_RGB, SAMPLES_YUV };
+#include "pixel/format.h"
 
 struct samples {
-	enum samples_order order;
-	enum samples_kind kind;
-	uint32_t depth;       /* bits of a sample; 16 stands in two bytes */
-	uint32_t group;       /* samples of a group of pixels */
-	uint32_t group_bytes; /* of a group */
+	enum lull_packing packing;
+	enum lull_colours colours;
+	uint32_t depth;         /* bits of a sample */
+	uint32_t step;          /* bits from one to the next, of strings of bits */
+	uint32_t group;         /* samples of a group of pixels */
+	uint32_t group_bytes;   /* of a group */
+	uint32_t group_columns; /* of a group */
 	/* Of each sample of a group, one letter: R G B A Y U V; and its column there. */
 	const char *letters, *columns;
 };

@@ -35,9 +35,10 @@ picture_shrink(const struct lull_frame_geometry *geometry, uint32_t width)
 }
 
 static bool
-picture_rgb(struct view_picture *picture, const struct lull_frame *frame, uint32_t shrink)
+picture_rgb(struct view_picture *picture, const struct lull_frame *frame,
+	    struct lull_pixel_view view)
 {
-	const struct lull_pixel_view view = { .shrink = shrink };
+	uint32_t shrink = view.shrink;
 	size_t bytes;
 
 	picture->shrink = shrink;
@@ -55,16 +56,17 @@ picture_rgb(struct view_picture *picture, const struct lull_frame *frame, uint32
 }
 
 void
-view_picture_make(struct view_picture *picture, const struct lull_frame *frame, uint32_t width,
-		  uint32_t quality)
+view_picture_make(struct view_picture *picture, const struct lull_frame *frame,
+		  struct lull_pixel_view view, uint32_t width, uint32_t quality)
 {
 	uint32_t shrink = picture_shrink(&frame->geometry, width);
 	bool good = true;
 
+	view.shrink = shrink;
 	if (shrink == picture->shrink && quality == picture->quality)
 		return;
 	if (shrink != picture->shrink)
-		good = picture_rgb(picture, frame, shrink);
+		good = picture_rgb(picture, frame, view);
 	picture->quality = quality;
 	picture->bytes = 0;
 	if (good && picture->width > 0)

@@ -32,7 +32,7 @@ void view_picture_forget(struct view_picture *picture);
  * Make the preview of @p frame, as wide as @p width at most as far as LULL_PIXEL_SHRINK_MAX
  * suffices. Made once for what is asked in the same words.
  */
-void view_picture_make(struct view_picture *picture, const struct lull_frame *frame, uint32_t width,
-		       uint32_t quality);
+void view_picture_make(struct view_picture *picture, const struct lull_frame *frame,
+		       struct lull_pixel_view view, uint32_t width, uint32_t quality);
 
 #endif

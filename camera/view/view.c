@@ -164,8 +164,9 @@ view_show(struct camera_view *view, uint32_t stream, const struct lull_camera_im
 
 		if (client->fd < 0 || !view_client_wants(client, stream, partial, now_ns))
 			continue;
-		view_picture_make(&view->picture, &image->frame, client->request.width,
-				  client->request.quality);
+		view_picture_make(&view->picture, &image->frame,
+				  cam_spec_view(&view->config.specs[image->stream]),
+				  client->request.width, client->request.quality);
 		header = view_message_image(image, &view->picture, &view->missing);
 		if (!view_client_send(client, header, view->picture.jpeg.bytes,
 				      view->picture.bytes))

@@ -4,6 +4,7 @@
 #define TYPE_YUV422 0x1e
 #define TYPE_RGB888 0x24
 #define TYPE_RAW8 0x2a
+#define TYPE_RAW10 0x2b
 #define TYPE_RAW12 0x2c
 #define TYPE_RAW16 0x2e
 #define TYPE_USER 0x30 /* eight types that camera and receiver agree upon */
@@ -22,6 +23,8 @@ lull_csi2_type(enum lull_pixel pixel)
 	case LULL_PIXEL_BAYER_GB8:
 	case LULL_PIXEL_BAYER_BG8:
 		return TYPE_RAW8;
+	case LULL_PIXEL_RAW10_CSI:
+		return TYPE_RAW10;
 	case LULL_PIXEL_RAW12_CSI:
 		return TYPE_RAW12;
 	case LULL_PIXEL_MONO16:
@@ -49,6 +52,8 @@ lull_csi2_pixel(uint8_t type)
 		return LULL_PIXEL_BGR8;
 	case TYPE_RAW8:
 		return LULL_PIXEL_MONO8;
+	case TYPE_RAW10:
+		return LULL_PIXEL_RAW10_CSI;
 	case TYPE_RAW12:
 		return LULL_PIXEL_RAW12_CSI;
 	default:

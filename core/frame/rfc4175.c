@@ -19,9 +19,9 @@
 #include "pixel/rows.h"
 #include "frame/unwrap.h"
 
-#define PAIR_COUNT 4      /* frames of two fields that are remembered */
-#define STEP_COUNT 8      /* fields may be lost in all but one of so many steps */
-#define GROUP_BYTES_MAX 9 /* of all pixels */
+#define PAIR_COUNT 4       /* frames of two fields that are remembered */
+#define STEP_COUNT 8       /* fields may be lost in all but one of so many steps */
+#define GROUP_BYTES_MAX 15 /* of all pixels */
 #define RIVAL_PKTS 16
 #define LINES_MAX 2048 /* headers in a packet; 9216 bytes hold fewer with data */
 
@@ -262,7 +262,8 @@ struct line {
 };
 
 /* Grey in 8 bits, near it in more: the colour of what a sender cut off. */
-static const uint8_t grey[GROUP_BYTES_MAX] = { 128, 128, 128, 128, 128, 128, 128, 128, 128 };
+static const uint8_t grey[GROUP_BYTES_MAX] = { 128, 128, 128, 128, 128, 128, 128, 128,
+					       128, 128, 128, 128, 128, 128, 128 };
 
 /*
  * Of a row whose width is no whole number of groups, GStreamer sends the last group in part: so

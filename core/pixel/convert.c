@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "demosaic.h"
+#include "format.h"
 #include "geometry.h"
 #include "unpack.h"
 #include "yuv.h"
@@ -156,32 +157,66 @@ convert_rgb12(const uint8_t *bytes, uint32_t count, uint8_t *rgb)
 	}
 }
 
+/* The upper 8 of @p bits in 16; brighter ones are white. */
+static void
+convert_words(const uint8_t *words, uint32_t bits, uint32_t red, uint32_t count, uint8_t *rgb)
+{
+	for (uint32_t i = 0; i < count; i++, words += 2 * CHANNELS, rgb += CHANNELS)
+		for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+			const uint8_t *word = words + 2 * (red == 0 ? channel : 2 - channel);
+			uint32_t value = (word[0] | (uint32_t)word[1] << 8) >> (bits - 8);
+
+			rgb[channel] = (uint8_t)LULL_MIN(value, (uint32_t)UINT8_MAX);
+		}
+}
+
+/* The upper 8 of each @p bits of a string that begins with the least significant bit. */
+static void
+convert_bits(const uint8_t *bytes, uint32_t bits, uint32_t red, uint32_t count, uint8_t *rgb)
+{
+	for (uint32_t i = 0; i < CHANNELS * count; i++) {
+		uint32_t place = i % CHANNELS, sample = i - place + (red == 0 ? place : 2 - place);
+		uint32_t first = sample * bits + bits - 8;
+		const uint8_t *at = bytes + first / 8;
+		uint32_t value = at[0];
+
+		if (first % 8 != 0)
+			value |= (uint32_t)at[1] << 8;
+		rgb[i] = (uint8_t)(value >> first % 8);
+	}
+}
+
+static void
+convert_rgb(const struct lull_pixel_format *format, const uint8_t *source, uint32_t count,
+	    uint8_t *rgb)
+{
+	uint32_t red = format->letters[0] == 'R' ? 0 : 2;
+
+	if (format->packing == LULL_PACKING_WORDS)
+		convert_words(source, format->bits, red, count, rgb);
+	else if (format->packing == LULL_PACKING_LITTLE)
+		convert_bits(source, format->bits, red, count, rgb);
+	else if (format->bits != 8)
+		convert_rgb12(source, count, rgb);
+	else if (red == 0 && format->group.bytes == CHANNELS)
+		memcpy(rgb, source, (size_t)CHANNELS * count);
+	else
+		convert_bytes(source, format->group.bytes, red, 2 - red, count, rgb);
+}
+
 static void
 convert_colour(struct convert *convert, uint32_t row, uint8_t *rgb)
 {
+	const struct lull_pixel_format *format = lull_pixel_format(convert->geometry->pixel);
 	const uint8_t *source = convert_source(convert, row, convert->begin);
 	uint32_t count = convert->end - convert->begin;
 
-	switch (convert->geometry->pixel) {
-	case LULL_PIXEL_RGB8:
-		memcpy(rgb, source, (size_t)CHANNELS * count);
-		break;
-	case LULL_PIXEL_RGBA8:
-		convert_bytes(source, 4, 0, 2, count, rgb);
-		break;
-	case LULL_PIXEL_BGR8:
-		convert_bytes(source, 3, 2, 0, count, rgb);
-		break;
-	case LULL_PIXEL_BGRA8:
-		convert_bytes(source, 4, 2, 0, count, rgb);
-		break;
-	case LULL_PIXEL_RGB12_4175:
-		convert_rgb12(source, count, rgb);
-		break;
-	default:
-		lull_yuv_read(convert->geometry->pixel, source, row, count, &convert->yuv);
-		lull_yuv_to_rgb(&convert->yuv, convert->matrix, LULL_LANES_BEST, count, rgb);
+	if (format->colours == LULL_COLOURS_RGB) {
+		convert_rgb(format, source, count, rgb);
+		return;
 	}
+	lull_yuv_read(convert->geometry->pixel, source, row, count, &convert->yuv);
+	lull_yuv_to_rgb(&convert->yuv, convert->matrix, LULL_LANES_BEST, count, rgb);
 }
 
 static void

@@ -7,37 +7,24 @@
 
 #include <string.h>
 
+#include "format.h"
+
 enum { RED, GREEN, BLUE, CHANNELS };
 
 bool
 lull_demosaic_phase(enum lull_pixel pixel, uint32_t row, struct lull_demosaic_phase *phase)
 {
-	bool odd = row % 2 == 1;
+	const struct lull_pixel_format *format = lull_pixel_format(pixel);
+	const char *letters = format->letters;
 
-	switch (pixel) {
-	case LULL_PIXEL_BAYER_RG8:
-	case LULL_PIXEL_BAYER_RG12P:
-	case LULL_PIXEL_BAYER_RG16:
-		*phase = (struct lull_demosaic_phase){ .blue = odd, .green = odd };
-		return true;
-	case LULL_PIXEL_BAYER_GR8:
-	case LULL_PIXEL_BAYER_GR12P:
-	case LULL_PIXEL_BAYER_GR16:
-		*phase = (struct lull_demosaic_phase){ .blue = odd, .green = !odd };
-		return true;
-	case LULL_PIXEL_BAYER_GB8:
-	case LULL_PIXEL_BAYER_GB12P:
-	case LULL_PIXEL_BAYER_GB16:
-		*phase = (struct lull_demosaic_phase){ .blue = !odd, .green = !odd };
-		return true;
-	case LULL_PIXEL_BAYER_BG8:
-	case LULL_PIXEL_BAYER_BG12P:
-	case LULL_PIXEL_BAYER_BG16:
-		*phase = (struct lull_demosaic_phase){ .blue = !odd, .green = odd };
-		return true;
-	default:
+	if (format->colours != LULL_COLOURS_BAYER)
 		return false;
-	}
+	letters += row % 2 * 2;
+	*phase = (struct lull_demosaic_phase){
+		.blue = letters[0] == 'B' || letters[1] == 'B',
+		.green = letters[0] == 'G',
+	};
+	return true;
 }
 
 /* Pixels from @p i on, which is even. */

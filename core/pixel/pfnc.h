@@ -12,5 +12,7 @@
 enum lull_pixel lull_pfnc_pixel(uint32_t code);
 /** 0: GigE Vision has no number for it. */
 uint32_t lull_pfnc_code(enum lull_pixel pixel);
+/** As GenICam calls it; NULL: it has no name there. */
+const char *lull_pfnc_name(enum lull_pixel pixel);
 
 #endif

@@ -12,7 +12,7 @@ struct lull_frame_rows {
 	uint32_t count;       /* rows of groups */
 	uint32_t row_bytes;   /* of one row, without padding */
 	uint32_t stride;      /* from row to row */
-	uint32_t group_bytes; /* 1..9 */
+	uint32_t group_bytes; /* 1..15 */
 	uint64_t reciprocal;  /* of group_bytes, for 16 bit numbers */
 	uint8_t column_shift; /* a group has 1 << this columns */
 	uint8_t row_shift;    /* a group has 1 << this rows */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "format.h"
 #include "geometry.h"
 
 static void
@@ -57,6 +58,54 @@ unpack_12_csi(const uint8_t *row, uint32_t count, uint16_t *samples)
 		const uint8_t *bytes = row + i / 2 * 3;
 
 		samples[i] = (uint16_t)(bytes[i % 2] << 4 | (bytes[2] >> 4 * (i % 2) & 0xf));
+	}
+}
+
+static void
+unpack_14p(const uint8_t *row, uint32_t count, uint16_t *samples)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *bytes = row + i / 4 * 7 + i % 4 * 14 / 8;
+		uint32_t shift = i % 4 * 14 % 8;
+		uint32_t value = bytes[0] | (uint32_t)bytes[1] << 8;
+
+		if (shift > 2)
+			value |= (uint32_t)bytes[2] << 16;
+		samples[i] = (uint16_t)(value >> shift & 0x3fff);
+	}
+}
+
+/* High byte, the low bits of both in one byte, high byte. */
+static inline __attribute__((always_inline)) void
+unpack_nibbles(const uint8_t *row, uint32_t count, uint32_t low_bits, uint16_t *samples)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *pair = row + i / 2 * 3;
+		uint32_t low = pair[1] >> i % 2 * 4 & ((1u << low_bits) - 1);
+
+		samples[i] = (uint16_t)((uint32_t)pair[i % 2 * 2] << low_bits | low);
+	}
+}
+
+static void
+unpack_10_nibbles(const uint8_t *row, uint32_t count, uint16_t *samples)
+{
+	unpack_nibbles(row, count, 2, samples);
+}
+
+static void
+unpack_12_nibbles(const uint8_t *row, uint32_t count, uint16_t *samples)
+{
+	unpack_nibbles(row, count, 4, samples);
+}
+
+static void
+unpack_10_csi(const uint8_t *row, uint32_t count, uint16_t *samples)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *bytes = row + i / 4 * 5;
+
+		samples[i] = (uint16_t)(bytes[i % 4] << 2 | (bytes[4] >> 2 * (i % 4) & 3));
 	}
 }
 
@@ -112,39 +161,40 @@ UNPACK_WIDE(unpack_12_csi_avx2, unpack_12_csi, 12, FACTOR_12, 4, 0xff00, 0xf, 2,
 
 /* 8 and 16 bits are left to the compiler and the C library. */
 static const struct unpack {
-	uint32_t bits;
+	enum lull_packing packing;
+	uint8_t bits;
 	lull_unpack_row *scalar, *wide;
-} unpack_8_bits = { 8, unpack_8, unpack_8 }, unpack_16_bits = { 16, unpack_16, unpack_16 },
-  unpack_10p_bits = { 10, unpack_10p, unpack_10p_avx2 },
-  unpack_12p_bits = { 12, unpack_12p, unpack_12p_avx2 },
-  unpack_12_csi_bits = { 12, unpack_12_csi, unpack_12_csi_avx2 };
-
-static const struct unpack *const unpacks[LULL_PIXEL_COUNT] = {
-	[LULL_PIXEL_MONO8] = &unpack_8_bits,          [LULL_PIXEL_MONO10P] = &unpack_10p_bits,
-	[LULL_PIXEL_MONO12P] = &unpack_12p_bits,      [LULL_PIXEL_MONO16] = &unpack_16_bits,
-	[LULL_PIXEL_BAYER_RG8] = &unpack_8_bits,      [LULL_PIXEL_BAYER_GR8] = &unpack_8_bits,
-	[LULL_PIXEL_BAYER_GB8] = &unpack_8_bits,      [LULL_PIXEL_BAYER_BG8] = &unpack_8_bits,
-	[LULL_PIXEL_BAYER_RG12P] = &unpack_12p_bits,  [LULL_PIXEL_BAYER_GR12P] = &unpack_12p_bits,
-	[LULL_PIXEL_BAYER_GB12P] = &unpack_12p_bits,  [LULL_PIXEL_BAYER_BG12P] = &unpack_12p_bits,
-	[LULL_PIXEL_BAYER_RG16] = &unpack_16_bits,    [LULL_PIXEL_BAYER_GR16] = &unpack_16_bits,
-	[LULL_PIXEL_BAYER_GB16] = &unpack_16_bits,    [LULL_PIXEL_BAYER_BG16] = &unpack_16_bits,
-	[LULL_PIXEL_RAW12_CSI] = &unpack_12_csi_bits,
+} unpacks[] = {
+	{ LULL_PACKING_LITTLE, 8, unpack_8, unpack_8 },
+	{ LULL_PACKING_LITTLE, 10, unpack_10p, unpack_10p_avx2 },
+	{ LULL_PACKING_LITTLE, 12, unpack_12p, unpack_12p_avx2 },
+	{ LULL_PACKING_LITTLE, 14, unpack_14p, unpack_14p },
+	{ LULL_PACKING_NIBBLES, 10, unpack_10_nibbles, unpack_10_nibbles },
+	{ LULL_PACKING_NIBBLES, 12, unpack_12_nibbles, unpack_12_nibbles },
+	{ LULL_PACKING_CSI, 10, unpack_10_csi, unpack_10_csi },
+	{ LULL_PACKING_CSI, 12, unpack_12_csi, unpack_12_csi_avx2 },
 };
+static const struct unpack unpack_words = { LULL_PACKING_WORDS, 16, unpack_16, unpack_16 };
 
 static const struct unpack *
 unpack_of(enum lull_pixel pixel)
 {
-	uint32_t index = (uint32_t)pixel;
+	const struct lull_pixel_format *format = lull_pixel_format(pixel);
 
-	return index < LULL_PIXEL_COUNT ? unpacks[index] : NULL;
+	if (format->colours == LULL_COLOURS_RGB || format->colours == LULL_COLOURS_YUV)
+		return NULL;
+	if (format->packing == LULL_PACKING_WORDS)
+		return &unpack_words;
+	for (uint32_t i = 0; i < sizeof(unpacks) / sizeof(unpacks[0]); i++)
+		if (unpacks[i].packing == format->packing && unpacks[i].bits == format->bits)
+			return &unpacks[i];
+	return NULL;
 }
 
 uint32_t
 lull_unpack_bits(enum lull_pixel pixel)
 {
-	const struct unpack *unpack = unpack_of(pixel);
-
-	return unpack == NULL ? 0 : unpack->bits;
+	return unpack_of(pixel) == NULL ? 0 : lull_pixel_format(pixel)->bits;
 }
 
 lull_unpack_row *

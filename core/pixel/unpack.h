@@ -10,7 +10,7 @@
 
 #include "lanes.h"
 
-/** Bits of a sample: 8, 10, 12 or 16; 0: @p pixel is not one sample. */
+/** Bits of a sample: 8, 10, 12, 14 or 16; 0: @p pixel is not one sample. */
 uint32_t lull_unpack_bits(enum lull_pixel pixel);
 
 /** @p row begins with a group and holds all groups of @p count pixels; nothing else is read. */

@@ -31,6 +31,15 @@ yuv_read_422(const uint8_t *bytes, uint32_t count, struct lull_yuv_row *yuv)
 			    (uint32_t)bytes[2] << 4, (uint32_t)bytes[3] << 4);
 }
 
+/* Y0 Cb Y1 Cr. */
+static void
+yuv_read_yuyv(const uint8_t *bytes, uint32_t count, struct lull_yuv_row *yuv)
+{
+	for (uint32_t i = 0; i < count; i += 2, bytes += 4)
+		yuv_put_422(yuv, i, (uint32_t)bytes[1] << 4, (uint32_t)bytes[0] << 4,
+			    (uint32_t)bytes[3] << 4, (uint32_t)bytes[2] << 4);
+}
+
 static void
 yuv_read_422_10(const uint8_t *bytes, uint32_t count, struct lull_yuv_row *yuv)
 {
@@ -86,6 +95,9 @@ lull_yuv_read(enum lull_pixel pixel, const uint8_t *groups, uint32_t row, uint32
 		return true;
 	case LULL_PIXEL_UYVY8:
 		yuv_read_422(groups, count, yuv);
+		return true;
+	case LULL_PIXEL_YUYV8:
+		yuv_read_yuyv(groups, count, yuv);
 		return true;
 	case LULL_PIXEL_UYVY10_4175:
 		yuv_read_422_10(groups, count, yuv);

@@ -38,7 +38,7 @@ enum lull_pixel {
 	LULL_PIXEL_MONO8,
 	LULL_PIXEL_MONO10P, /**< GigE Vision "p": 4 pixels in 5 bytes, least significant first */
 	LULL_PIXEL_MONO12P, /**< 2 pixels in 3 bytes */
-	LULL_PIXEL_MONO16,  /**< little endian, also for Mono10 and Mono12 unpacked */
+	LULL_PIXEL_MONO16,  /**< little endian */
 	LULL_PIXEL_BAYER_RG8,
 	LULL_PIXEL_BAYER_GR8,
 	LULL_PIXEL_BAYER_GB8,
@@ -63,6 +63,50 @@ enum lull_pixel {
 	LULL_PIXEL_UYVY12_4175, /**< 4:2:2, 6 bytes for 2 pixels */
 	LULL_PIXEL_YUV420_4175, /**< 6 bytes for 2 x 2: Y00 Y01 Y10 Y11 Cb Cr */
 	LULL_PIXEL_YUV411_4175, /**< 6 bytes for 4 pixels: Cb Y0 Y1 Cr Y2 Y3 */
+	LULL_PIXEL_MONO10,      /**< 10 bits in 16, little endian */
+	LULL_PIXEL_MONO12,
+	LULL_PIXEL_MONO14,
+	LULL_PIXEL_MONO14P,       /**< 4 pixels in 7 bytes, least significant first */
+	LULL_PIXEL_MONO10_PACKED, /**< GigE Vision 1: high byte, low bits of both, high byte */
+	LULL_PIXEL_MONO12_PACKED,
+	LULL_PIXEL_BAYER_RG10, /**< 10 bits in 16, little endian */
+	LULL_PIXEL_BAYER_GR10,
+	LULL_PIXEL_BAYER_GB10,
+	LULL_PIXEL_BAYER_BG10,
+	LULL_PIXEL_BAYER_RG12, /**< 12 bits in 16, little endian */
+	LULL_PIXEL_BAYER_GR12,
+	LULL_PIXEL_BAYER_GB12,
+	LULL_PIXEL_BAYER_BG12,
+	LULL_PIXEL_BAYER_RG14, /**< 14 bits in 16, little endian */
+	LULL_PIXEL_BAYER_GR14,
+	LULL_PIXEL_BAYER_GB14,
+	LULL_PIXEL_BAYER_BG14,
+	LULL_PIXEL_BAYER_RG10P, /**< 4 pixels in 5 bytes, least significant first */
+	LULL_PIXEL_BAYER_GR10P,
+	LULL_PIXEL_BAYER_GB10P,
+	LULL_PIXEL_BAYER_BG10P,
+	LULL_PIXEL_BAYER_RG10_PACKED, /**< as the mono ones */
+	LULL_PIXEL_BAYER_GR10_PACKED,
+	LULL_PIXEL_BAYER_GB10_PACKED,
+	LULL_PIXEL_BAYER_BG10_PACKED,
+	LULL_PIXEL_BAYER_RG12_PACKED, /**< as the mono ones */
+	LULL_PIXEL_BAYER_GR12_PACKED,
+	LULL_PIXEL_BAYER_GB12_PACKED,
+	LULL_PIXEL_BAYER_BG12_PACKED,
+	LULL_PIXEL_RAW10_CSI,   /**< MIPI: 4 pixels in 5 bytes, high bytes first, low bits last */
+	LULL_PIXEL_RGB10_WORDS, /**< 10 bits in 16, little endian */
+	LULL_PIXEL_RGB12_WORDS,
+	LULL_PIXEL_RGB14_WORDS,
+	LULL_PIXEL_RGB16_WORDS,
+	LULL_PIXEL_RGB10P, /**< 4 pixels in 15 bytes, least significant first */
+	LULL_PIXEL_RGB12P, /**< 2 pixels in 9 bytes, least significant first */
+	LULL_PIXEL_BGR10_WORDS,
+	LULL_PIXEL_BGR12_WORDS,
+	LULL_PIXEL_BGR14_WORDS,
+	LULL_PIXEL_BGR16_WORDS,
+	LULL_PIXEL_BGR10P,
+	LULL_PIXEL_BGR12P,
+	LULL_PIXEL_YUYV8, /**< 4:2:2, Y0 Cb Y1 Cr */
 	LULL_PIXEL_COUNT
 };
 /**

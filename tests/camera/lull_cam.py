@@ -320,6 +320,38 @@ def records_what_no_picture_shows(stand: Stand) -> None:
           "files", names)  # fmt: skip
 
 
+def draws_formats(stand: Stand) -> None:
+    """One grey in formats of any depth, and one colour by both matrices."""
+    grey = {
+        "Mono10": (0x1100003, "<H", 512), "Mono12": (0x1100005, "<H", 2048),
+        "Mono14": (0x1100025, "<H", 8192), "Mono16": (0x1100007, "<H", 32768),
+        "BayerRG12": (0x1100011, "<H", 2048), "RGB12": (0x230001A, "<HHH", 2048),
+    }  # fmt: skip
+    for name, (code, layout, value) in grey.items():
+        pixel = struct.pack(layout, *[value] * (len(layout) - 1))
+        check(drawn(stand, code, pixel * 64 * 48) == {bytes((128, 128, 128))}, name, "")
+    for name, code in (("Mono12Packed", 0x10C0006), ("BayerRG12Packed", 0x10C002B)):
+        check(drawn(stand, code, b"\x80\x00\x80" * 32 * 48) == {bytes((128,) * 3)}, name, "")
+    check(drawn(stand, 0x10A0058, bytes((0, 2, 8, 32, 128)) * 16 * 48) == {bytes((128,) * 3)},
+          "BayerRG10p", "")  # fmt: skip
+    wide = drawn(stand, 0x1100007, struct.pack("<H", 2048) * 64 * 48, ",bits=12")
+    check(wide == {bytes((128,) * 3)}, "bits of 16", wide)
+    red = bytes((81, 90, 81, 240)) * 32 * 48  # full red of BT.601
+    old, new = drawn(stand, 0x2100032, red), drawn(stand, 0x2100032, red, ",matrix=bt709")
+    check(all(r > 250 and g < 5 and b < 5 for r, g, b in old), "YUYV by BT.601", old)
+    check(old != new and all(r > 250 and b < 25 for r, _, b in new), "by BT.709", new)
+
+
+def drawn(stand: Stand, code: int, pixels: bytes, keys: str = "") -> set[bytes]:
+    """The colours of a PNG of 64 x 48 pixels."""
+    packets = [captures.udp(packet) for packet in captures.gvsp(1, code, 64, 48, pixels, 1400)]
+    file = captures.write(stand.scratch / "format.pcap", packets)
+    words = ["--stream", f"protocol=gvsp,port=20202{keys}", "--record", "drawn", "--format", "png"]
+    stand.start("--backend", file, *words).end()
+    _, _, rgb = png_pixels((stand.scratch / "drawn" / "cam0-00000000.png").read_bytes())
+    return {rgb[at : at + 3] for at in range(0, len(rgb), 3)}
+
+
 def names_cut_captures(stand: Stand) -> None:
     """Packets that are there in part are counted, and an end in the middle of one is told."""
     whole = [captures.udp(p) for p in captures.gvsp(1, 0x1080001, 64, 48, bytes(3072), 1000)]
@@ -430,6 +462,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     tells_what_is_missing,
     records_pictures,
     records_what_no_picture_shows,
+    draws_formats,
     names_cut_captures,
     receives_two_cameras,
     ends_by_signal,

@@ -153,7 +153,17 @@ TEST(pfnc__there_and_back)
 		uint32_t code = lull_pfnc_code((enum lull_pixel)i);
 
 		assert_true(code == 0 || lull_pfnc_pixel(code) == (enum lull_pixel)i);
+		/* the code says how many bits a pixel has, ours in a whole group */
+		assert_true(code == 0 ||
+			    (code >> 16 & 0xff) * lull_pixel_group((enum lull_pixel)i).columns ==
+				    lull_pixel_group((enum lull_pixel)i).bytes * 8u);
+		assert_int_equal(code != 0, lull_pfnc_name((enum lull_pixel)i) != NULL);
 	}
+	assert_int_equal(lull_pfnc_pixel(0x010c002b), LULL_PIXEL_BAYER_RG12_PACKED);
+	assert_int_equal(lull_pfnc_pixel(0x010a0058), LULL_PIXEL_BAYER_RG10P);
+	assert_int_equal(lull_pfnc_pixel(0x010c0006), LULL_PIXEL_MONO12_PACKED);
+	assert_int_equal(lull_pfnc_pixel(0x02100032), LULL_PIXEL_YUYV8);
+	assert_int_equal(lull_pfnc_pixel(0x01100005), LULL_PIXEL_MONO12);
 	assert_int_equal(lull_pfnc_pixel(0x010c0059), LULL_PIXEL_BAYER_RG12P);
 	assert_int_equal(lull_pfnc_pixel(0x12345678), LULL_PIXEL_UNKNOWN);
 }

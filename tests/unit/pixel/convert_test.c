@@ -35,9 +35,11 @@ mirrored(int64_t at, uint32_t side)
 static uint32_t
 sample_8(const struct picture *picture, int64_t x, int64_t y)
 {
-	return picture_sample(picture, mirrored(x, picture->geometry.width),
-			      mirrored(y, picture->geometry.height)) >>
-	       (picture_sample_bits(picture->geometry.pixel) - 8);
+	uint32_t sample = picture_sample(picture, mirrored(x, picture->geometry.width),
+					 mirrored(y, picture->geometry.height)) >>
+			  (picture_sample_bits(picture->geometry.pixel) - 8);
+
+	return LULL_MIN(sample, 255u);
 }
 
 /* Mean of those around a pixel that have the colour, by where they lie, not by what is there. */
@@ -65,7 +67,19 @@ static uint32_t
 channel_of(const struct picture *picture, uint32_t x, uint32_t y, uint32_t channel)
 {
 	const uint8_t *group = picture_group(picture, x, y);
+	const char *name = lull_pixel_name(picture->geometry.pixel);
+	uint32_t bits = (uint32_t)strtoul(name + 3, NULL, 10);
+	uint32_t place = name[0] == 'b' ? 2 - channel : channel;
 
+	if ((strncmp(name, "rgb", 3) == 0 || strncmp(name, "bgr", 3) == 0) && bits > 8 &&
+	    picture->geometry.pixel != LULL_PIXEL_RGB12_4175) {
+		uint32_t words = name[strlen(name) - 1] != 'p';
+		uint32_t first =
+			words ? 16 * place : bits * (3 * (x % picture->group.columns) + place);
+		uint32_t value = picture_bits_little(group, first, words ? 16 : bits) >> (bits - 8);
+
+		return LULL_MIN(value, 255u);
+	}
 	switch (picture->geometry.pixel) {
 	case LULL_PIXEL_RGB8:
 	case LULL_PIXEL_RGBA8:
@@ -85,7 +99,7 @@ channel_of(const struct picture *picture, uint32_t x, uint32_t y, uint32_t chann
 static bool
 is_yuv(enum lull_pixel pixel)
 {
-	return pixel >= LULL_PIXEL_YUV444 && pixel <= LULL_PIXEL_YUV411_4175;
+	return strpbrk(lull_pixel_name(pixel), "uv") != NULL && pixel != LULL_PIXEL_UNKNOWN;
 }
 
 TEST(to_rgb__pixel_by_pixel)
@@ -114,11 +128,19 @@ TEST(to_rgb__pixel_by_pixel)
 static void
 put_sample(struct picture *picture, uint32_t x, uint32_t y, uint32_t value)
 {
+	const char *name = lull_pixel_name(picture->geometry.pixel);
 	uint32_t bits = picture_sample_bits(picture->geometry.pixel);
+	uint32_t at = x % picture->group.columns;
 	uint8_t *group = picture_group(picture, x, y);
 
+	if (strstr(name, "-packed") != NULL) {
+		group[2 * at] = (uint8_t)(value >> (bits - 8));
+		return;
+	}
+	if (name[strlen(name) - 1] != 'p' && bits > 8)
+		bits = 16;
 	for (uint32_t i = 0; i < bits; i++) {
-		uint32_t bit = bits * (x % picture->group.columns) + i;
+		uint32_t bit = bits * at + i;
 
 		group[bit / 8] &= (uint8_t) ~(1u << bit % 8);
 		group[bit / 8] |= (uint8_t)((value >> i & 1) << bit % 8);
@@ -132,12 +154,14 @@ TEST(to_rgb__flat_field)
 	struct lull_prng prng;
 
 	lull_prng_init(&prng, PICTURE_SEED, 5);
-	for (uint32_t i = LULL_PIXEL_BAYER_RG8; i <= LULL_PIXEL_BAYER_BG16; i++) {
+	for (uint32_t i = 0; i < LULL_PIXEL_COUNT; i++) {
 		enum lull_pixel pixel = (enum lull_pixel)i;
 		uint32_t width = 1031, height = 5;
 		struct picture picture;
 		uint8_t *rgb;
 
+		if (picture_colour(pixel, 0, 0) == 0)
+			continue;
 		picture_init(&picture, &prng, pixel, width, height, 0);
 		for (uint32_t k = 0; k < width * height; k++) {
 			char letter = picture_colour(pixel, k % width, k / width);
@@ -151,6 +175,37 @@ TEST(to_rgb__flat_field)
 			assert_int_equal(rgb[k], colour[k % 3]);
 		free(rgb);
 		picture_free(&picture);
+	}
+}
+
+/* Formats that say how many bits of 16 they use are as bright as those of 16. */
+TEST(to_rgb__significant_bits)
+{
+	static const struct {
+		enum lull_pixel pixel;
+		uint32_t bits;
+	} formats[] = {
+		{ LULL_PIXEL_MONO10, 10 },      { LULL_PIXEL_MONO12, 12 },
+		{ LULL_PIXEL_MONO14, 14 },      { LULL_PIXEL_MONO16, 16 },
+		{ LULL_PIXEL_BAYER_RG10, 10 },  { LULL_PIXEL_BAYER_BG12, 12 },
+		{ LULL_PIXEL_RGB10_WORDS, 10 }, { LULL_PIXEL_BGR12_WORDS, 12 },
+		{ LULL_PIXEL_RGB16_WORDS, 16 },
+	};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct lull_frame_geometry geometry = { .width = 2,
+							.height = 2,
+							.pixel = formats[i].pixel };
+		uint32_t half = 1u << (formats[i].bits - 1);
+		uint8_t bytes[24], rgb[12];
+
+		for (uint32_t k = 0; k < 12; k++) {
+			bytes[2 * k] = (uint8_t)half;
+			bytes[2 * k + 1] = (uint8_t)(half >> 8);
+		}
+		assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, NULL), 0);
+		for (uint32_t k = 0; k < 12; k++)
+			assert_int_equal(rgb[k], 128);
 	}
 }
 

@@ -105,9 +105,17 @@ picture_sample(const struct picture *picture, uint32_t x, uint32_t y)
 	uint32_t at = x % picture->group.columns;
 	const uint8_t *group = picture_group(picture, x, y);
 
-	if (picture->geometry.pixel == LULL_PIXEL_RAW12_CSI) /* high bytes, then low nibbles */
-		return picture_bits_big(group, 8 * at, 8) << 4 |
-		       picture_bits_little(group, 16 + 4 * at, 4);
+	const char *name = lull_pixel_name(picture->geometry.pixel);
+	uint32_t low = bits - 8;
+
+	if (strstr(name, "-csi") != NULL) /* high bytes, then their low bits */
+		return picture_bits_big(group, 8 * at, 8) << low |
+		       picture_bits_little(group, 8 * picture->group.columns + low * at, low);
+	if (strstr(name, "-packed") != NULL) /* high byte, low bits of both, high byte */
+		return picture_bits_big(group, 16 * at, 8) << low |
+		       picture_bits_little(group, 8 + 4 * at, low);
+	if (bits > 8 && name[strlen(name) - 1] != 'p') /* in 16, whatever the upper ones are */
+		return picture_bits_little(group, 16 * at, 16);
 	return picture_bits_little(group, bits * at, bits);
 }
 

@@ -38,7 +38,7 @@ TEST(unpack_row__bit_by_bit)
 	}
 	if (!lull_lanes_wide(LULL_LANES_AVX2))
 		printf("this CPU has no AVX2\n");
-	assert_int_equal(formats, lull_lanes_wide(LULL_LANES_AVX2) ? 3 * 17 : 2 * 17);
+	assert_int_equal(formats, lull_lanes_wide(LULL_LANES_AVX2) ? 3 * 48 : 2 * 48);
 }
 
 TEST(unpack_function__none)
@@ -65,6 +65,19 @@ TEST(unpack__known_bytes)
 		{ LULL_PIXEL_MONO12P, { 0xbc, 0xfa, 0xde }, 2, { 0xabc, 0xdef } },
 		{ LULL_PIXEL_BAYER_BG12P, { 0xff, 0x0f, 0x00 }, 2, { 0xfff, 0 } },
 		{ LULL_PIXEL_RAW12_CSI, { 0xab, 0xde, 0xfc }, 2, { 0xabc, 0xdef } },
+		{ LULL_PIXEL_RAW10_CSI,
+		  { 0xab, 0xcd, 0xef, 0x12, 0xe4 },
+		  4,
+		  { 0x2ac, 0x335, 0x3be, 0x4b } },
+		{ LULL_PIXEL_MONO12, { 0xbc, 0x0a, 0xef, 0x0d }, 2, { 0xabc, 0xdef } },
+		{ LULL_PIXEL_MONO14P,
+		  { 0x01, 0x80, 0x00, 0x30, 0x00, 0xfc, 0xff },
+		  4,
+		  { 1, 2, 3, 0x3fff } },
+		{ LULL_PIXEL_MONO10_PACKED, { 0xab, 0x32, 0xcd }, 2, { 0x2ae, 0x337 } },
+		{ LULL_PIXEL_MONO12_PACKED, { 0xab, 0xfc, 0xde }, 2, { 0xabc, 0xdef } },
+		{ LULL_PIXEL_BAYER_RG12_PACKED, { 0xab, 0xfc, 0xde }, 2, { 0xabc, 0xdef } },
+		{ LULL_PIXEL_BAYER_RG10P, { 0x01, 0x08, 0x30, 0xc0, 0xff }, 4, { 1, 2, 3, 0x3ff } },
 		{ LULL_PIXEL_BAYER_GR16, { 0x34, 0x12, 0xff, 0x00 }, 2, { 0x1234, 0xff } },
 	};
 

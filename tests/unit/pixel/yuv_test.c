@@ -14,6 +14,7 @@ static const struct format {
 	{ LULL_PIXEL_YUV444, 8, "uyv" },         { LULL_PIXEL_UYVY8, 8, "uyvy" },
 	{ LULL_PIXEL_UYVY10_4175, 10, "uyvy" },  { LULL_PIXEL_UYVY12_4175, 12, "uyvy" },
 	{ LULL_PIXEL_YUV420_4175, 8, "yyyyuv" }, { LULL_PIXEL_YUV411_4175, 8, "uyyvyy" },
+	{ LULL_PIXEL_YUYV8, 8, "yuyv" },
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
