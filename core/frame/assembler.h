@@ -4,7 +4,8 @@
  * Assembler, inside: open frames by key, buffers by what they are doing, the past.
  *
  * Fragments come in by assembler.c, frames begin in assembler_begin.c and end in assembler_end.c,
- * assembler_info.c answers questions: each calls those after it and none before.
+ * buffers are in assembler_slots.c, assembler_info.c answers questions: each calls those after it
+ * and none before.
  *
  * A frame is superseded when open_max frames were opened after it, counting those that found no
  * buffer: that bounds the open ones, and nothing waits for ever without a deadline. In frame order

@@ -193,16 +193,6 @@ lull_assembler_flush(struct lull_assembler *assembler, uint64_t now_ns)
 	lull_assembler_end(assembler, now_ns, lull_assembler_all(assembler), LULL_FRAME_FLUSH);
 }
 
-uint16_t
-lull_assembler_given_pop(struct lull_assembler *assembler)
-{
-	uint16_t slot = assembler->given[assembler->given_first];
-
-	assembler->given_first = (assembler->given_first + 1) % LULL_ASSEMBLER_BUFFERS_MAX;
-	assembler->given_count--;
-	return slot;
-}
-
 bool
 lull_assembler_next(struct lull_assembler *assembler, uint64_t now_ns, struct lull_frame *frame)
 {

@@ -465,6 +465,14 @@ cmp_parse(void *state, const uint8_t *packet, size_t len_bytes,
 	return LULL_FRAME_FRAGMENT;
 }
 
+static void
+cmp_quiet(void *state, bool gone)
+{
+	struct cmp *own = state;
+
+	lull_frame_gvsp.quiet(own->nested_state, gone);
+}
+
 const struct lull_frame_protocol lull_frame_cmp = {
 	.name = "cmp",
 	.summary = "ASAM CMP: MIPI CSI-2 or GigE Vision from a capture module",
@@ -473,4 +481,5 @@ const struct lull_frame_protocol lull_frame_cmp = {
 	.state_size = sizeof(struct cmp),
 	.init = cmp_init,
 	.parse = cmp_parse,
+	.quiet = cmp_quiet,
 };

@@ -179,16 +179,18 @@ number_of(struct rfc4175 *own, const struct rtp *rtp)
 	return number;
 }
 
-/* From frame to frame in units of time; 0: not known yet. */
+/* From frame to frame in units of time; 0: not known yet, or seen once alone. */
 static uint32_t
 frame_step(const struct rfc4175 *own)
 {
-	uint32_t least = 0;
+	uint32_t least = 0, count = 0;
 
 	for (uint32_t i = 0; i < STEP_COUNT; i++)
 		if (least == 0 || (own->steps[i] != 0 && own->steps[i] < least))
 			least = own->steps[i];
-	return least;
+	for (uint32_t i = 0; i < STEP_COUNT; i++)
+		count += own->steps[i] != 0 && own->steps[i] - least <= least / 8;
+	return count >= 2 ? least : 0;
 }
 
 /* A field of this time was not seen before. */
@@ -451,6 +453,8 @@ rfc4175_quiet(void *state, bool gone)
 	struct rfc4175 *own = state;
 
 	own->quiet |= gone;
+	memset(own->steps, 0, sizeof(own->steps));
+	memset(own->field_times, 0, sizeof(own->field_times));
 }
 
 const struct lull_frame_protocol lull_frame_rfc4175 = {

@@ -38,6 +38,7 @@ struct block {
 	enum content content;
 	uint16_t part; /* of the image */
 	bool other;    /* of another size than its former one, which was presumed */
+	uint64_t time; /* of its leader */
 	struct gvsp_block_place place;
 	uint64_t picture_bytes;
 };
@@ -242,14 +243,15 @@ read_leader(struct gvsp *own, struct block *block, struct lull_reader *reader,
 		return verdict;
 	if (verdict != LULL_FRAME_FRAGMENT)
 		content = OTHER;
-	block->content = content;
-	block->part = part;
-	block->picture_bytes =
-		verdict == LULL_FRAME_FRAGMENT ? lull_frame_bytes(&fragment->geometry) : 0;
-	if (block->other) { /* given up before */
-		block->other = false;
+	if (block->other || (block->content != UNTOLD && block->time != fragment->device_time)) {
+		block->other = false; /* given up before, or another one with its id */
 		block->place = (struct gvsp_block_place){ .some_packet = 0 };
 	}
+	block->content = content;
+	block->part = part;
+	block->time = fragment->device_time;
+	block->picture_bytes =
+		verdict == LULL_FRAME_FRAGMENT ? lull_frame_bytes(&fragment->geometry) : 0;
 	follow_leader(own, block, fragment);
 	return verdict;
 }
@@ -474,10 +476,24 @@ gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes,
 	}
 }
 
+/* Ids may begin again, and mean other blocks then. */
+static void
+gvsp_quiet(void *state, bool gone)
+{
+	struct gvsp *own = state;
+
+	(void)gone;
+	for (uint32_t i = 0; i < BLOCK_COUNT; i++)
+		own->blocks[i].used = false;
+	own->newest = 0;
+	own->told = 0;
+}
+
 const struct lull_frame_protocol lull_frame_gvsp = {
 	.name = "gvsp",
 	.summary = "GigE Vision stream, 16 and 64 bit ids",
 	.state_size = sizeof(struct gvsp),
 	.init = gvsp_init,
 	.parse = gvsp_parse,
+	.quiet = gvsp_quiet,
 };

@@ -35,7 +35,7 @@ struct together {
 	void *state, *memory;
 	struct lull_assembler *assembler;
 	struct lull_packet_format format; /* of the next frame */
-	uint64_t now_ns, number, key, key_step, packet;
+	uint64_t now_ns, number, key, key_step, packet, fed;
 	uint32_t next; /* packet of the frame sent last */
 	struct together_sent sent[TOGETHER_SENT];
 	uint8_t *buffers, *data;
@@ -164,6 +164,7 @@ together_feed(struct together *together, const uint8_t *bytes, size_t len)
 	TOGETHER_CHECK(packet != NULL);
 	memcpy(packet, bytes, len);
 	together->now_ns += 10 * LULL_NS_PER_US;
+	together->fed++;
 	do {
 		verdict = together->protocol->parse(together->state, packet, len, &fragment);
 		together->verdicts[verdict]++;
