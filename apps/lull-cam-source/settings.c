@@ -132,6 +132,17 @@ const struct lull_option source_options[] = {
 			.value = "0"),
 	LULL_ROW_CUSTOM("late", "PPM,TIME", emulator.late, spec_late,
 			"Fault: packets per million that are sent late by TIME.", .value = "0"),
+	LULL_ROW_CUSTOM("attack", "KIND@FRAME", emulator.attack, spec_attack,
+			"Fault: what the camera, or a stranger in its name, does to receivers. "
+			"packet-size: packets are a quarter smaller from FRAME on. region: "
+			"pictures have half as many rows from FRAME on (not rfc4175). restart: ids "
+			"begin again at FRAME. forged-leader: the leader of a picture of 30000 x "
+			"30000 pixels at FRAME (gvsp). stale: a packet of FRAME again in each "
+			"frame from the 8th after it on. mixed-fields: FRAME lacks its second "
+			"field, the next one its first (rfc4175, interlaced). truncated: packets "
+			"of FRAME are cut in half. unknown-format: FRAME has pixels that nobody "
+			"knows (gvsp).",
+			.value = "none"),
 	LULL_ROW_CHOICE("resend", emulator.resend,
 			"gvsp: answer resend requests, answer with the same losses as other "
 			"packets, or ignore requests.",

@@ -9,6 +9,7 @@
 
 #include <lull/base.h>
 
+#include "camera/emulator/attack.h"
 #include "program/number.h"
 
 #define REORDER_MOST 4096
@@ -132,6 +133,37 @@ spec_pace_print(const void *member, char *text, size_t size)
 }
 
 /* ---- what goes wrong on purpose ---- */
+
+int
+spec_attack_parse(const char *text, void *member, struct lull_error *error)
+{
+	struct lull_emulator_attack attack = { .kind = LULL_EMULATOR_ATTACK_NONE };
+	const char *at = strchrnul(text, '@'), *name;
+	uint32_t kind = 0;
+
+	while ((name = attack_name(kind)) != NULL &&
+	       (strncmp(name, text, (size_t)(at - text)) != 0 || name[at - text] != '\0'))
+		kind++;
+	if (name == NULL || (*at == '\0') != (kind == LULL_EMULATOR_ATTACK_NONE) ||
+	    (*at != '\0' && !spec_number(at + 1, NULL, UINT64_MAX / 4, &attack.frame)))
+		return spec_wrong(error, text,
+				  "none or KIND@FRAME, such as restart@10; --help lists the kinds");
+	attack.kind = (enum lull_emulator_attack_kind)kind;
+	*(struct lull_emulator_attack *)member = attack;
+	return 0;
+}
+
+char *
+spec_attack_print(const void *member, char *text, size_t size)
+{
+	const struct lull_emulator_attack *attack = member;
+
+	if (attack->kind == LULL_EMULATOR_ATTACK_NONE)
+		snprintf(text, size, "none");
+	else
+		snprintf(text, size, "%s@%" PRIu64, attack_name(attack->kind), attack->frame);
+	return text;
+}
 
 /* FRAME/PACKET or FRAME/PACKET-PACKET up to @p end. */
 static bool

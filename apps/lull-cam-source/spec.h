@@ -26,6 +26,10 @@ char *spec_pace_print(const void *pace, char *text, size_t size);
 int spec_loss_parse(const char *text, void *loss, struct lull_error *error);
 char *spec_loss_print(const void *loss, char *text, size_t size);
 
+/** A struct lull_emulator_attack: none, or KIND@FRAME. */
+int spec_attack_parse(const char *text, void *attack, struct lull_error *error);
+char *spec_attack_print(const void *attack, char *text, size_t size);
+
 /** A struct lull_emulator_delay: PPM,PACKETS or PPM,TIME. */
 int spec_reorder_parse(const char *text, void *delay, struct lull_error *error);
 char *spec_reorder_print(const void *delay, char *text, size_t size);

@@ -5,6 +5,8 @@
 
 #include <lull/rest.h>
 
+#include "attack.h"
+
 #define GVSP_BLOCKS 65535
 #define NO_FRAME UINT64_MAX
 
@@ -53,7 +55,7 @@ camera_key_of(const struct emulator_camera *camera, uint64_t frame, bool extende
 uint64_t
 emulator_camera_key(const struct emulator_camera *camera, uint64_t frame)
 {
-	return camera_key_of(camera, frame, camera->plan.format.extended);
+	return camera_key_of(camera, frame - camera->key_frame, camera->plan.format.extended);
 }
 
 static uint64_t
@@ -74,6 +76,7 @@ camera_begin_frame(struct emulator_camera *camera, uint64_t now_ns)
 	camera->frame_ns = config->rate > 0 ? camera_frame_due(camera, camera->frame) : now_ns;
 	camera->past[camera->frame % CAMERA_PAST] =
 		(struct camera_past){ .frame = camera->frame, .device_ns = camera->frame_ns };
+	attack_begin(camera);
 }
 
 static bool
@@ -94,6 +97,10 @@ emulator_camera_start(struct emulator_camera *camera, uint64_t now_ns)
 	camera->session++;
 	camera->begin_ns = now_ns + config->stagger_ns * camera->number;
 	camera->frame = config->first;
+	camera->attacked = false;
+	camera->key_frame = 0;
+	camera->number_frame = config->first;
+	camera->first_number = config->first_packet;
 	camera_begin_frame(camera, camera->begin_ns);
 }
 
@@ -139,7 +146,7 @@ camera_frame(const struct emulator_camera *camera, uint64_t frame)
 		device_ns = lull_clock_ns();
 	return (struct lull_packet_frame){
 		.key = emulator_camera_key(camera, frame),
-		.first_packet = config->first_packet + (frame - config->first) * camera->plan.count,
+		.first_packet = emulator_camera_number(camera, frame),
 		.device_time = device_ns,
 		.data = pattern_picture(&camera->stage->pattern, frame, camera->number),
 	};
@@ -149,15 +156,13 @@ static void
 camera_log(struct emulator_camera *camera, enum emulator_event event, uint64_t frame,
 	   uint32_t index)
 {
-	const struct lull_emulator_config *config = camera->stage->config;
 	const struct emulator_log_entry entry = {
 		.event = event,
 		.camera = camera->number,
 		.session = camera->session,
 		.frame = frame,
 		.key = emulator_camera_key(camera, frame),
-		.number =
-			config->first_packet + (frame - config->first) * camera->plan.count + index,
+		.number = emulator_camera_number(camera, frame) + index,
 		.packet = index,
 	};
 
@@ -213,8 +218,10 @@ camera_put(struct emulator_camera *camera, const struct lull_packet_frame *frame
 	   uint32_t index)
 {
 	struct sender_batch *batch = &camera->stage->batch;
-	size_t len = camera_write(camera, frame, number, index, batch->bytes[batch->count]);
+	uint8_t *bytes = batch->bytes[batch->count];
+	size_t len = camera_write(camera, frame, number, index, bytes);
 
+	len = attack_spoil(camera, number, index, bytes, len);
 	batch->packets[batch->count++] = (struct sender_packet){ number, index, (uint32_t)len };
 	if (batch->count == SENDER_BATCH)
 		camera_flush(camera);
@@ -228,6 +235,24 @@ camera_send(struct emulator_camera *camera, uint64_t number, uint32_t index)
 	camera_put(camera, &frame, number, index);
 }
 
+/* Packets that no camera would send beside that whose turn it is. */
+static void
+camera_attack(struct emulator_camera *camera)
+{
+	struct lull_packet_frame frame = camera_frame(camera, camera->frame);
+	struct sender_batch *batch = &camera->stage->batch;
+	size_t len = attack_beside(camera, &frame, batch->bytes[batch->count]);
+	uint64_t stale = attack_stale(camera);
+
+	if (len > 0) {
+		batch->packets[batch->count++] =
+			(struct sender_packet){ NO_FRAME, 0, (uint32_t)len };
+		camera_flush(camera);
+	}
+	if (stale != UINT64_MAX)
+		camera_send(camera, stale, camera->plan.count / 2);
+}
+
 /* The packet whose turn it is. */
 static void
 camera_packet(struct emulator_camera *camera, uint64_t now_ns)
@@ -236,6 +261,12 @@ camera_packet(struct emulator_camera *camera, uint64_t now_ns)
 	uint32_t index = camera->index;
 	struct lull_packet_frame twice;
 
+	camera_attack(camera);
+	if (attack_drops(camera, index)) {
+		camera->counters.lost++;
+		camera_log(camera, EMULATOR_LOSE, frame, index);
+		return;
+	}
 	switch (inject_packet(&camera->inject, frame, index, now_ns)) {
 	case INJECT_LOSE:
 		camera->counters.lost++;

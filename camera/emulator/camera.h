@@ -50,6 +50,10 @@ struct emulator_camera {
 		uint64_t frame, device_ns;
 		uint64_t sent_ns; /* its stamp, when its last bytes had their turn; 0: not yet */
 	} past[CAMERA_PAST];
+	bool attacked;         /* see attack.h */
+	uint64_t key_frame;    /* keys count from this frame on */
+	uint64_t number_frame; /* this frame began with this number of a packet */
+	uint64_t first_number;
 	uint32_t tail; /* with --sent-stamp: packets from here on may carry the stamp */
 
 	struct lull_emulator_counters counters;
@@ -76,6 +80,12 @@ uint64_t emulator_camera_due_ns(const struct emulator_camera *camera);
 /** Send packets @p first to @p last of the frame with this key again. */
 void emulator_camera_resend(struct emulator_camera *camera, uint64_t key, uint32_t first,
 			    uint32_t last);
+/** Of the first packet of @p frame, in the stream. */
+static inline uint64_t
+emulator_camera_number(const struct emulator_camera *camera, uint64_t frame)
+{
+	return camera->first_number + (frame - camera->number_frame) * camera->plan.count;
+}
 /** As the protocol counts. */
 uint64_t emulator_camera_key(const struct emulator_camera *camera, uint64_t frame);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "config.h"
+#include "attack.h"
 
 #include <errno.h>
 #include <string.h>
@@ -106,6 +106,9 @@ lull_emulator_config_check(struct lull_emulator_config *config, struct lull_erro
 		return lull_error_set(error, -EINVAL,
 				      "sent-stamp: needs pictures of 8 bytes or more whose last "
 				      "bytes are sent last: neither row-bytes nor interlaced");
+	rc = attack_check(config, error);
+	if (rc != 0)
+		return rc;
 	if (config->segment && emulator_ethernet(config))
 		return lull_error_set(
 			error, -EINVAL,

@@ -63,6 +63,23 @@ struct lull_emulator_loss {
 	} list[LULL_EMULATOR_LOSSES_MAX];
 };
 
+/** What is done to receivers. */
+enum lull_emulator_attack_kind {
+	LULL_EMULATOR_ATTACK_NONE,
+	LULL_EMULATOR_ATTACK_PACKET_SIZE,
+	LULL_EMULATOR_ATTACK_REGION,
+	LULL_EMULATOR_ATTACK_RESTART,
+	LULL_EMULATOR_ATTACK_FORGED_LEADER,
+	LULL_EMULATOR_ATTACK_STALE,
+	LULL_EMULATOR_ATTACK_MIXED_FIELDS,
+	LULL_EMULATOR_ATTACK_TRUNCATED,
+	LULL_EMULATOR_ATTACK_UNKNOWN_FORMAT,
+};
+struct lull_emulator_attack {
+	enum lull_emulator_attack_kind kind;
+	uint64_t frame;
+};
+
 /** Packets that are sent later. */
 struct lull_emulator_delay {
 	uint32_t ppm;
@@ -96,6 +113,7 @@ struct lull_emulator_config {
 	struct lull_emulator_loss lose;
 	uint32_t duplicate_ppm;
 	struct lull_emulator_delay reorder, late;
+	struct lull_emulator_attack attack;
 	enum lull_emulator_resend resend;
 	uint32_t memory_frames; /**< of how many last frames packets are sent again */
 	uint64_t seed;
