@@ -66,7 +66,8 @@ cam_nothing(struct cam *cam, struct lull_error *error)
 				      most.pkts, totals.pkts, most.text, most.help);
 	if (totals.cut > 0)
 		return lull_error_set(error, -ENODATA,
-				      "no image: %" PRIu64 " packets came without their end: record "
+				      "no image: %" PRIu64
+				      " packets came without their end: record "
 				      "whole ones (tcpdump -s 0), or see the MTU of the port",
 				      totals.cut);
 	if (pkts > 0)

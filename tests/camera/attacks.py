@@ -54,10 +54,10 @@ CASES = (
 )
 
 
-def send(stand: Pair, case: Case, port: int, attack: str) -> None:
+def send(stand: Stand, case: Case, port: int, attack: str) -> None:
     ethernet = case.protocol in ("cmp", "rvf")
-    where = ("--interface", "lo") if ethernet else ("--to", f"127.0.0.1:{port}")
-    where += () if case.protocol != "gvsp" else ("--bind", stand.camera)
+    where = ["--interface", "lo"] if ethernet else ["--to", f"127.0.0.1:{port}"]
+    where += [] if case.protocol != "gvsp" else ["--bind", stand.camera]
     command = [
         stand.source, "--protocol", case.protocol, *where, "--width", WIDTH, "--height", HEIGHT,
         "--pixel", PIXEL[case.protocol], "--packet", 8900 if case.protocol == "gvsp" else 1400,
@@ -71,10 +71,11 @@ def send(stand: Pair, case: Case, port: int, attack: str) -> None:
     check(sender.returncode == 0, "the sender ends well", sender.stderr)
 
 
-def received(stand: Pair, case: Case, attack: str, folder: str) -> list[dict[str, Any]]:
+def received(stand: Stand, case: Case, attack: str, folder: str) -> list[dict[str, Any]]:
     port = free_ports(1)
     told = f",{TOLD},pixel={PIXEL[case.protocol]}" if case.protocol in ("rfc4175", "cmp") else ""
-    stream = f"protocol={case.protocol}{told}{case.keys}"
+    # a pause of the sender on a busy machine ends no frame
+    stream = f"protocol={case.protocol}{told}{case.keys},deadline=20s"
     stream += f",port={port}" if case.protocol in ("rfc4175", "gvsp") else ""
     run = stand.start("--backend", "kernel:lo", "--unchecked", "--stream", stream,
                       "--record", folder, "--duration", f"{TIMEOUT_S}s")  # fmt: skip
@@ -100,7 +101,8 @@ class Stand(Pair):
         return sum(1 for _ in self.scratch.glob("*/cam0-*"))
 
     def picture(self, folder: str, line: dict[str, Any]) -> bytes:
-        return (self.scratch / folder / line["file"]).read_bytes()
+        file: Path = self.scratch / folder / line["file"]
+        return file.read_bytes()
 
 
 def check_case(case: Case) -> None:
@@ -126,7 +128,23 @@ def check_case(case: Case) -> None:
             check(counts[case.counter] > 0, f"{case}: counted", counts)
 
 
+def refuses() -> None:
+    rtp, gvsp = "--protocol rfc4175 --to 127.0.0.1:5004", "--protocol gvsp --bind 127.0.0.1"
+    for words, why in (
+        (f"{rtp} --attack region@3", "packets of rfc4175 do not tell the size"),
+        (f"{rtp} --attack mixed-fields@3", "mixed-fields is for rfc4175 and interlaced"),
+        (f"{rtp} --attack forged-leader@3", "forged-leader is for gvsp"),
+        (f"{gvsp} --attack stale", "'stale' is not none or KIND@FRAME"),
+        (f"{gvsp} --attack nothing@3", "'nothing@3' is not none or KIND@FRAME"),
+        (f"{gvsp} --attack restart@x", "'restart@x' is not none or KIND@FRAME"),
+    ):
+        ran = subprocess.run([sys.argv[2], *words.split()], capture_output=True, text=True,
+                             check=False, timeout=TIMEOUT_S)  # fmt: skip
+        check(ran.returncode == 2 and why in ran.stderr, words, (ran.returncode, ran.stderr))
+
+
 def main() -> None:
+    refuses()
     take("namespaces")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for case in CASES:

@@ -42,7 +42,7 @@ def by_hand(folder: Path) -> list[tuple[str, str, str]]:
     rvf_file = captures.write(folder / "rvf.pcap", [captures.ethernet(0x22F0, p) for p in rows])
     cmp_file = captures.write(folder / "cmp.pcap", [captures.ethernet(0x99FE, cmp_line())] * 3)
     return [
-        (cut_file, "protocol=gvsp,port=20202", "only the beginning of 4 packets (snaplen)"),
+        (cut_file, "protocol=gvsp,port=20202", "4 packets came without their end: record"),
         (whole_file, "protocol=gvsp,port=20202,buffers=2,memory=6143",
          "5 of 5 packets were of images larger than the buffers may become: see memory="),
         (whole_file, "protocol=gvsp,port=20202,buffers=2,memory=6144", ""),

@@ -141,6 +141,29 @@ TEST(gvsp__leader_and_trailer_lost)
 	together_close(&together);
 }
 
+/* Blocks 1, 2, 3 again, in packets of another size: nothing is known of them from before. */
+TEST(gvsp__restarts_with_another_packet_size)
+{
+	for (uint32_t quiet = 0; quiet < 2; quiet++) {
+		struct lull_packet_format format = format_of(128, 100, 1400);
+
+		begin("gvsp", &format, false);
+		for (uint32_t i = 0; i < 3; i++)
+			frame(NONE);
+		together_restart(&together);
+		together.format.packet_bytes = 1000;
+		if (quiet != 0) {
+			together_wait(&together, 200 * LULL_NS_PER_MS);
+			together.protocol->quiet(together.state, true);
+			lull_assembler_quiet(together.assembler);
+		}
+		for (uint32_t i = 0; i < 3; i++)
+			frame(NONE);
+		assert_int_equal(complete(), 6);
+		together_close(&together);
+	}
+}
+
 /* Heights that are learned: a higher picture is no complete one of the height before. */
 TEST(cmp__height_changes)
 {
