@@ -106,6 +106,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		.interrupt = true,
 		.promiscuous = true,
 		.symmetric = true,
+		.rx_stamps = true,
 	};
 	uint16_t ids[FLOW_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FLOW_PORTS_MAX);

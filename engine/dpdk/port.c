@@ -18,6 +18,7 @@
 #include "base/range.h"
 #include "eal_log.h"
 #include "host/error.h"
+#include "port_clock.h"
 #include "port_device.h"
 #include "port_memif.h"
 #include "port_mtu.h"
@@ -155,7 +156,7 @@ port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
 }
 
 static int
-port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info,
+port_configure(struct lull_port *port, const struct rte_eth_dev_info *info,
 	       const struct lull_port_config *config, bool interrupt)
 {
 	struct rte_eth_conf conf = { .rxmode = { .mtu = lull_port_mtu_asked(info, config) } };
@@ -167,7 +168,9 @@ port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info
 	conf.intr_conf.rxq = interrupt;
 	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	conf.intr_conf.rmv = (*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
+	lull_port_clock_ask(port->port_id, info, config, &conf);
 	rc = rte_eth_dev_configure(port->port_id, config->queues, config->queues, &conf);
+	port->rx_stamps = rc == 0 && lull_port_clock_granted(port->port_id, &conf);
 	return rc != 0 ? rc : lull_port_mtu_set(port->port_id, info, config);
 }
 

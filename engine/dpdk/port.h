@@ -44,6 +44,9 @@ void lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts);
 /** What a port missed in that way. Any thread. */
 uint64_t lull_port_pair_missed(uint16_t port_id);
 
+/** Read the clock by which a port stamps packets. @return 0; a negative errno: it has none. */
+int lull_port_clock(uint16_t port_id, uint64_t *ticks);
+
 /** Find the sockets of an af_packet port, other ports have none; give them room. Main thread. */
 void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info);
 /** Packets the kernel dropped for want of room in their rings. One thread at a time. */

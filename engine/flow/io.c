@@ -44,6 +44,8 @@ static const struct lull_counter_info io_counter_table[] = {
 	ROW(nombuf, "1", "reads delayed because no packet buffer was free"),
 	ROW(frames_cut, "packets", "frames of a file of which only 65535 bytes were kept"),
 	ROW(clock_steps, "1", "times that the time of day was set by more than 100 ms"),
+	ROW(port_stamps, "packets", "packets with the time of their port's own clock"),
+	ROW(port_stamps_odd, "packets", "packets with a time of their port that cannot be right"),
 	ROW(clock_back, "1", "times that stamps of files went back by more than 10 s"),
 	ROW(notes, "1", "results of nDPI received from workers"),
 	{ .name = NULL },
@@ -141,7 +143,10 @@ io_burst_end(struct flow_io *io, uint64_t now_ns)
 
 /* ---- ports ---- */
 
-/* net_pcap alone stamps packets unasked, in microseconds; others would say so in this field too. */
+/*
+ * net_pcap alone stamps packets unasked, in microseconds since 1970. Network cards that were asked
+ * do so in ticks of a clock that can be read.
+ */
 static void
 io_find_stamps(struct flow_io *io)
 {
@@ -152,12 +157,22 @@ io_find_stamps(struct flow_io *io)
 }
 
 static uint64_t
-io_stamp(const struct flow_io *io, const struct rte_mbuf *pkt, uint16_t index)
+io_stamp(struct flow_io *io, const struct rte_mbuf *pkt, uint16_t index, uint64_t now_ns)
 {
+	uint64_t value;
+	int64_t age_ns;
+
 	if ((pkt->ol_flags & io->stamp_flag) == 0)
 		return lull_stamp_of(&io->stamp, index);
-	return *RTE_MBUF_DYNFIELD(pkt, io->stamp_offset, const rte_mbuf_timestamp_t *) *
-	       LULL_NS_PER_US;
+	value = *RTE_MBUF_DYNFIELD(pkt, io->stamp_offset, const rte_mbuf_timestamp_t *);
+	if (pkt->port >= RTE_MAX_ETHPORTS || (io->pipeline->port_clocks >> pkt->port & 1) == 0)
+		return value * LULL_NS_PER_US;
+	if (!lull_ticks_age(&io->ticks[pkt->port], value, now_ns, &age_ns)) {
+		io->counters.port_stamps_odd++;
+		return lull_stamp_of(&io->stamp, index);
+	}
+	io->counters.port_stamps++;
+	return lull_ticks_tell(&io->ticks[pkt->port], value, io->stamp.day_ns - (uint64_t)age_ns);
 }
 
 static void
@@ -238,8 +253,8 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 			io_prefetch(pkts[i + PREFETCH_AHEAD]);
 		if (io_accept_port(io, pkts[i], now_ns))
 			io_burst_add(io, pkts[i], LINK_ETHERNET, (uint16_t)(pkts[i]->port + 1),
-				     rte_pktmbuf_pkt_len(pkts[i]), io_stamp(io, pkts[i], i), now_ns,
-				     now_ns);
+				     rte_pktmbuf_pkt_len(pkts[i]), io_stamp(io, pkts[i], i, now_ns),
+				     now_ns, now_ns);
 	}
 	io_burst_end(io, now_ns);
 	if (io->staging.blocked)
@@ -373,6 +388,8 @@ io_iterate(void *state, uint64_t now_ns)
 	uint64_t deadline_ns;
 
 	io->looked_ns = now_ns;
+	if (io->pipeline->port_clocks != 0)
+		flow_ticks_look(io, now_ns);
 	io_take_notes(io);
 	if (!io->from_source && io->clock_out != FLOW_CLOCK_END)
 		io->clock_ns = LULL_MAX(io->clock_ns, now_ns);

@@ -171,5 +171,7 @@ lull_pipeline_port(struct lull_pipeline *pipeline, const struct lull_port *port)
 	pipeline->ports[i].port_id = port->port_id;
 	lull_port_read(port->port_id, &pipeline->ports[i].begin);
 	pipeline->port_count++;
+	if (port->rx_stamps)
+		pipeline->port_clocks |= UINT64_C(1) << port->port_id;
 	return 0;
 }

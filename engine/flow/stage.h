@@ -31,6 +31,7 @@
 #include <stdalign.h>
 #include <stddef.h>
 
+#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_ring.h>
@@ -41,6 +42,7 @@
 
 #include "dispatch/staging.h"
 #include "flow/stamp.h"
+#include "flow/ticks.h"
 #include "host/cell.h"
 #include "host/port_readings.h"
 
@@ -96,7 +98,7 @@ struct flow_note {
 struct flow_io_counters {
 	uint64_t rx_pkts, rx_bytes, dispatched, not_ip, link, truncated, malformed, drop_ring;
 	uint64_t flushes_size, flushes_deadline, partial, retried, nombuf, frames_cut, notes;
-	uint64_t clock_steps, clock_back;
+	uint64_t clock_steps, clock_back, port_stamps, port_stamps_odd;
 };
 /*
  * rx = sum of causes; causes[OK] = staged + dispatched + dropped; dispatched = sum of sent. Staged
@@ -147,6 +149,8 @@ struct flow_io {
 	uint64_t stamp_iteration_ns;
 	uint64_t stamp_flag; /* of mbufs whose driver stamped them; 0: no driver does */
 	int stamp_offset;
+	uint64_t ticks_next_ns; /* when to read the clocks of ports again */
+	struct lull_ticks ticks[RTE_MAX_ETHPORTS];
 	struct lull_staging staging; /* blocked: no more input until the ring has room */
 	struct rte_ring *rings[FLOW_WORKERS], *notes[FLOW_WORKERS];
 	struct flow_io_counters counters;
@@ -169,6 +173,10 @@ void flow_early_hold(struct flow_io *io, struct lull_flow_packet *packet, uint64
 void flow_early_release(struct flow_io *io, uint64_t clock_ns, uint64_t now_ns);
 /** When something that is staged or waits has to go at the latest; 0: nothing has to. */
 uint64_t flow_early_deadline(const struct flow_io *io, uint64_t now_ns, bool ending);
+
+/* flow_ticks.c */
+/** Read the clocks of ports that stamp packets, now and then. */
+void flow_ticks_look(struct flow_io *io, uint64_t now_ns);
 
 /* flow_send.c */
 /** Set io->staging up. */
@@ -367,6 +375,7 @@ struct lull_pipeline {
 
 	/* Main thread, before the loops run. */
 	uint32_t port_count;
+	uint64_t port_clocks; /* bit per port id: it stamps packets by its own clock */
 	struct {
 		uint16_t port_id;
 		struct lull_port_reading begin; /* when it joined */

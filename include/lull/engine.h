@@ -109,6 +109,7 @@ struct lull_port_config {
 	 * driver can.
 	 */
 	bool symmetric;
+	bool rx_stamps; /**< packets are stamped by the port's own clock, if its driver can */
 };
 /** Which queue of a port a packet comes to. */
 enum lull_port_spread {
@@ -127,6 +128,7 @@ struct lull_port {
 	uint32_t link_mbps;     /**< when it was opened; 0: unknown */
 	bool hardware;  /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt; /**< Rx interrupts granted */
+	bool rx_stamps; /**< the port's own clock stamps packets, and can be read */
 	int node;       /**< NUMA node of the device; -1: any */
 	enum lull_port_spread spread;
 	/** A short burst may leave packets in the ring; true where nobody knows. */

@@ -105,6 +105,8 @@ lull_live_port_result(const struct lull_port *port)
 	lull_result_put_count(object, "link_mbps", port->link_mbps);
 	json_object_set_new(object, "hardware", json_boolean(port->hardware));
 	json_object_set_new(object, "interrupt", json_boolean(port->interrupt));
+	if (port->rx_stamps)
+		json_object_set_new(object, "rx_stamps", json_true());
 	lull_result_put_count(object, "missed", lull_port_missed(port));
 	return object;
 }

@@ -79,9 +79,9 @@ void
 stand_pair(const char *name, uint16_t queues, uint16_t ring_pkts, struct lull_port *near,
 	   struct lull_port *far)
 {
-	struct lull_port_config config = { .queues = queues,
-					   .ring_pkts = ring_pkts,
-					   .burst_pkts = 32 };
+	struct lull_port_config config = {
+		.queues = queues, .ring_pkts = ring_pkts, .burst_pkts = 32, .rx_stamps = true
+	};
 	struct lull_error error = { "" };
 
 	if (lull_port_pair(name, &config, near, far, &error) != 0)
