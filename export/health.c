@@ -45,6 +45,9 @@ sink_count_error(struct flow_sink_counters *counters, int code)
 	case EADDRNOTAVAIL:
 		cause = &counters->error_name;
 		break;
+	case EACCES:
+		cause = &counters->error_denied;
+		break;
 	default:
 		break;
 	}

@@ -42,6 +42,9 @@ kafka_errno(rd_kafka_resp_err_t code)
 		return ETIMEDOUT;
 	case RD_KAFKA_RESP_ERR__RESOLVE:
 		return EADDRNOTAVAIL;
+	case RD_KAFKA_RESP_ERR__SSL:
+	case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+		return EACCES;
 	default:
 		return EIO;
 	}
@@ -83,7 +86,7 @@ kafka_error(rd_kafka_t *producer, int code, const char *reason, void *arg)
 
 	(void)producer;
 	kafka_trouble(kafka, (rd_kafka_resp_err_t)code, reason);
-	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
+	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__SSL ||
 	    code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
 		sink_health_down(kafka->health, rd_kafka_err2str((rd_kafka_resp_err_t)code));
 }
@@ -220,11 +223,17 @@ kafka_answers(struct sink_kafka *kafka, struct lull_error *error)
 	rd_kafka_resp_err_t rc =
 		rd_kafka_metadata(kafka->producer, 0, kafka->topic, &metadata, ANSWER_MS);
 
-	if (rc != RD_KAFKA_RESP_ERR_NO_ERROR)
-		return lull_error_set(error, -ECONNREFUSED, "%s: no broker answers: %s", kafka->to,
-				      rd_kafka_err2str(rc));
-	rd_kafka_metadata_destroy(metadata);
-	return 0;
+	if (rc == RD_KAFKA_RESP_ERR_NO_ERROR) {
+		rd_kafka_metadata_destroy(metadata);
+		return 0;
+	}
+	/* Why, as far as it was told: a certificate, a password, nobody there. */
+	while (rd_kafka_poll(kafka->producer, 0) > 0)
+		;
+	if (kafka->trouble.text[0] != '\0')
+		return lull_error_set(error, -ECONNREFUSED, "%s", kafka->trouble.text);
+	return lull_error_set(error, -ECONNREFUSED, "%s: no broker answers: %s", kafka->to,
+			      rd_kafka_err2str(rc));
 }
 
 static void

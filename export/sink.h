@@ -90,6 +90,7 @@ struct flow_sink_counters {
 	uint64_t error_timeout;     /**< no answer */
 	uint64_t error_unreachable; /**< no way to the host */
 	uint64_t error_name;        /**< the name has no address */
+	uint64_t error_denied;      /**< a certificate or a password was not accepted */
 	uint64_t error_write;       /**< disk full, and whatever else */
 	uint64_t connects;          /**< connections made */
 	uint64_t volumes;           /**< files begun by rotation or SIGHUP */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends made-up records: sender COUNT live|totals|ordered [--records|--ipfix|--kafka TO] ... */
+/*
+ * Sends made-up records: sender COUNT live|totals|ordered [--records|--ipfix|--kafka TO] ...
+ * With --kafka-properties FILE it tells how many of what went wrong with Kafka.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +47,18 @@ send_all(const struct lull_pipeline_sink *instance, uint32_t count)
 	instance->iterate(instance->arg, now_ns(), &totals);
 }
 
+static void
+tell(const struct flow_sink *sink)
+{
+	struct flow_sink_counters counters;
+
+	flow_sink_read(sink, FLOW_SINK_KAFKA, &counters);
+	for (unsigned int i = 0; flow_sink_counter_table[i].name != NULL; i++)
+		printf("%s %llu\n", flow_sink_counter_table[i].name,
+		       (unsigned long long)*(const uint64_t *)((const char *)&counters +
+							       flow_sink_counter_table[i].offset));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -59,6 +74,8 @@ main(int argc, char **argv)
 	if (strcmp(argv[2], "totals") == 0)
 		settings.totals_ns = 1; /* options records between all the others */
 	for (int i = 3; i + 1 < argc; i += 2) {
+		if (strcmp(argv[i], "--kafka-properties") == 0)
+			settings.kafka_file = argv[i + 1];
 		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
 			if (strcmp(argv[i] + 2, flow_sink_kind_name(kind)) == 0)
 				settings.to[kind][0] = argv[i + 1];
@@ -69,6 +86,8 @@ main(int argc, char **argv)
 	instance = flow_sink_instance(sink, 0);
 	send_all(&instance, (uint32_t)strtoul(argv[1], NULL, 10));
 	rc = flow_sink_finish(sink, &error);
+	if (settings.kafka_file != NULL)
+		tell(sink);
 	flow_sink_close(sink);
 	return rc == 0 ? EXIT_SUCCESS : refuse(&error);
 }
