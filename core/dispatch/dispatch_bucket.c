@@ -324,6 +324,7 @@ lull_bucket_refused(struct lull_dispatch *dispatch, uint16_t from, const uint32_
 		    uint32_t count, uint16_t *workers, struct lull_dispatch_mark *marks)
 {
 	uint32_t given[LULL_DISPATCH_WORKERS_MAX] = { 0 };
+	bool again = dispatch->scheduler->splits && !dispatch->scheduler->loses;
 	uint32_t mask = dispatch->view.bucket_mask;
 	struct track track;
 
@@ -332,9 +333,7 @@ lull_bucket_refused(struct lull_dispatch *dispatch, uint16_t from, const uint32_
 	for (uint32_t i = 0; i < count; i++) {
 		struct lull_bucket *bucket = &dispatch->buckets[digests[i] & mask];
 
-		workers[i] = dispatch->scheduler->splits ?
-				     bucket_second(bucket, &track, given, from) :
-				     from;
+		workers[i] = again ? bucket_second(bucket, &track, given, from) : from;
 		if (workers[i] == from) {
 			LULL_COUNTER_ADD(dispatch->counters.refused, 1);
 			continue;

@@ -64,6 +64,7 @@ const struct lull_scheduler lull_scheduler_rr_burst = {
 	.name = "rr-burst",
 	.summary = "round robin, burst by burst",
 	.splits = true,
+	.loses = true,
 	.state_size = rr_state_size,
 	.init = rr_init,
 	.burst = rr_burst,

@@ -43,6 +43,7 @@ struct lull_scheduler {      /* every member but placed is required */
 	const char *summary; /* one line for --help and the man page */
 	bool splits;         /* packets of one flow can go to several workers */
 	bool needs_crcs;     /* reads view->crcs */
+	bool loses;          /* as published: what a full ring refuses is lost */
 	/* Bytes of state for a config without zeros; given zeroed and cache-line aligned. */
 	size_t (*state_size)(const struct lull_dispatch_config *config);
 	/* The view has no loads and no time yet. */

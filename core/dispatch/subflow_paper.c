@@ -5,6 +5,7 @@
  * was built upon, DPDK's example load_balancer, reads and writes bursts of 144 packets and keeps
  * what it has not written yet in an array per worker, from one burst it reads to the next: n_mbufs
  * is that array's length, so the threshold is only looked at when nothing is waiting to be written.
+ * What a ring has no room for it frees: no second worker is tried.
  */
 #include "subflow.h"
 
@@ -72,6 +73,7 @@ const struct lull_scheduler lull_scheduler_subflow_paper = {
 	.name = "subflow-paper",
 	.summary = "subflow as published: flows may share a slot and so a worker",
 	.splits = true,
+	.loses = true,
 	.state_size = paper_state_size,
 	.init = lull_scheduler_init_none,
 	.burst = paper_burst,

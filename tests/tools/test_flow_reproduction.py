@@ -59,9 +59,12 @@ def test_losses_at_an_eighth_of_what_the_published_one_carries() -> None:
     assert reproduction_dispatch.eighth_loss_pct(Shown(known), ONE, CRC32) == pytest.approx(0.1)
     assert reproduction_dispatch.eighth_loss_pct(Shown(known), ONE, HRW) is None
     assert reproduction_dispatch.span(Shown(known), ONE) == pytest.approx(3)
+    assert reproduction_dispatch.mbps(Shown(known), ONE, 0.3) == pytest.approx(2400)
+    assert reproduction_dispatch.mbps(Shown(known), ONE, 0.0375) == pytest.approx(300)
     assert reproduction_dispatch.relief_pct(Shown(known)) == 30
     assert reproduction_dispatch.reach(Shown(known), ONE, PAPER) == pytest.approx(3)
     known[ONE, PAPER] = runs(1, 1, 1, 1)
+    assert reproduction_dispatch.mbps(Shown(known), ONE, 0.3) is None
     assert reproduction_dispatch.eighth_loss_pct(Shown(known), ONE, CRC32) is None
     assert reproduction_dispatch.relief_pct(Shown(known)) is None
 

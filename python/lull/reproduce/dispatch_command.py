@@ -134,7 +134,10 @@ def _data(figure: DispatchFigure, simulated: Shown | None) -> dict[str, Any]:
         return {}
     if figure.name == "Table 1":
         return {str(threshold): run.model_dump() for threshold, run in simulated.odds.items()}
-    return {f"{traffic}, {name}": [run.model_dump() for run in runs]
+    return {f"{traffic}, {name}": [
+        {**run.model_dump(), "mbps": reproduction_dispatch.mbps(simulated, traffic, run.load)}
+        if traffic in (reproduction_dispatch.ONE, reproduction_dispatch.TWO) else run.model_dump()
+        for run in runs]
             for (traffic, name), runs in simulated.runs.items() if traffic in figure.traffics}
 
 

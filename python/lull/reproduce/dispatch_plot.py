@@ -21,6 +21,7 @@ from lull.reproduce.dispatch import (
     Shown,
     carried,
     loss_at_pct,
+    mbps,
 )
 from lull.reproduce.plot import COLOURS
 
@@ -111,6 +112,11 @@ def _losses(simulated: Shown, traffic: str) -> Figure:
         runs = simulated.runs[traffic, name]
         axes.plot([run.load for run in runs], [loss_at_pct(runs, run.load) for run in runs], "o-",
                   color=LOOKS[name], markersize=3, linewidth=1.3, label=name)
+    if mbps(simulated, traffic, 1):
+        axes.secondary_xaxis("top", functions=(
+            lambda load: load * (mbps(simulated, traffic, 1) or 1),
+            lambda rate: rate / (mbps(simulated, traffic, 1) or 1))).set_xlabel(
+                "Mbit/s, if subflow-paper carries 2400")
     axes.set_xlabel("load, of what all workers could do")
     axes.set_ylabel("loss, %")
     axes.set_ylim(bottom=0)

@@ -439,3 +439,33 @@ TEST(refused__not_by_those_that_never_split)
 		stand_end(&stand);
 	}
 }
+
+/* As published: what the ring refuses is lost. subflow itself tries another worker. */
+TEST(refused__is_lost_as_published)
+{
+	static const struct {
+		const char *scheduler;
+		uint32_t refused;
+	} rows[] = { { "rr-burst", 2 }, { "subflow-paper", 2 }, { "subflow", 0 } };
+	struct dispatch_stand stand;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct lull_dispatch_config config = stand_config(rows[i].scheduler);
+		uint32_t digests[3];
+		uint16_t from;
+
+		stand_init(&stand, &config);
+		for (uint32_t k = 0; k < 3; k++)
+			digests[k] = stand_digest_of(&stand, 2);
+		stand_burst(&stand, digests, 3);
+		from = stand.workers[0];
+		assert_int_equal(stand.workers[2], from);
+		stand.loads[from].used_pkts = STAND_CAPACITY;
+		lull_dispatch_refused(stand.dispatch, stand.now_ns, from, stand.loads, digests + 1,
+				      2, stand.workers, stand.marks + 1);
+		assert_int_equal(stand.counters->refused, rows[i].refused);
+		assert_int_equal(stand.counters->retried, 2 - rows[i].refused);
+		assert_int_equal(stand.counters->worker_pkts[from], 3 - 2);
+		stand_end(&stand);
+	}
+}
