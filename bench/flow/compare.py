@@ -4,8 +4,8 @@
 
 All read the same file, which the page cache has, in turn, round after round: CPU time (user and
 system, all threads), elapsed time, most memory. Further rows read a capture of a single packet,
-which is what a start takes, and use two workers. Writes OUT/flow.json, prints a table, and says
-which goals are met. Without --capture the file is made: a million packets of ordinary traffic.
+which is what a start takes, and use two workers. Writes OUT/flow.json and .md, prints a table, and
+says which goals are met. Without --capture the file is made: a million packets of ordinary traffic.
 """
 
 from __future__ import annotations
@@ -168,6 +168,29 @@ def show(rows: list[Row], goals: list[Goal]) -> None:
               f"{goal.limit:.3g}")  # fmt: skip
 
 
+def markdown(rows: list[Row], goals: list[Goal], packets: int) -> str:
+    """The table of docs/measurements.md."""
+    base = rows[0].median("cpu_s") if rows[0].runs else None
+    lines = ["| program | CPU s | of softflowd | elapsed s | M packets/s | MB |",
+             "|---|---:|---:|---:|---:|---:|"]  # fmt: skip
+    for row in rows:
+        if not row.runs:
+            lines.append(f"| {row.name}: {row.reason} | | | | | |")
+            continue
+        cpu_s, wall_s = row.median("cpu_s"), row.median("wall_s")
+        ratio = f"{cpu_s / base:.2f}" if base else ""
+        rate = f"{packets / wall_s / 1e6:.2f}" if "start" not in row.name else ""
+        memory = f"{row.median('memory_mb'):.1f}"
+        lines.append(f"| {row.name} | {cpu_s:.3f} | {ratio} | {wall_s:.3f} | {rate} | {memory} |")
+    lines.append("")
+    for goal in goals:
+        seen = "not measured" if goal.measured is None else f"{goal.measured:.3f}"
+        least = "least" if goal.at_least else "most"
+        lines.append(f"- {'met' if goal.met() else '**missed**'}: {goal.text}: {seen}, at {least} "
+                     f"{goal.limit:.3g}")  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
 def make(capture: Path, packets: int) -> None:
     """In another process: programs that start from a large one count its memory as theirs."""
     subprocess.run([sys.executable, Path(__file__).parent / "traffic.py", capture, str(packets)],
@@ -217,6 +240,7 @@ def main() -> int:
                   if row.runs else None} for row in rows],
         "goals": [{**asdict(goal), "met": goal.met()} for goal in goals],
     }, indent=2) + "\n", encoding="utf-8")  # fmt: skip
+    (chosen.out / "flow.md").write_text(markdown(rows, goals, packets), encoding="utf-8")
     return 1 if chosen.strict and not all(goal.met() for goal in goals) else 0
 
 

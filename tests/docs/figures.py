@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import statistics
 import subprocess
 import sys
 from decimal import ROUND_HALF_UP, Decimal
@@ -85,7 +86,7 @@ def sections(page: str) -> dict[str, str]:
 def check_sums() -> None:
     sums = json.loads((RESULTS / "sections.json").read_text(encoding="utf-8"))
     seen = set()
-    for page in ("README.md", "docs/measurements.md"):
+    for page in ("README.md", "docs/measurements.md", "docs/dispatch.md"):
         for name, body in sections(page).items():
             seen.add(f"{page} {name}")
             if sums.get(f"{page} {name}") != hashlib.sha256(body.encode()).hexdigest():
@@ -110,6 +111,17 @@ def check_demo() -> None:
         elif sections("README.md")[f"demo-{part}"] != done.stdout.strip():
             fail(f"README.md, demo-{part}: not what docs/results/demo.json tells: "
                  "devtools/demo-docs")  # fmt: skip
+
+
+def check_carried() -> None:
+    """The table of docs/dispatch.md: medians of what each seed carried."""
+    result = kept("dispatch")
+    rows = tables(sections("docs/dispatch.md")["carried"])[""] if result else {}
+    for key, found in (result or {"carried": {}})["carried"].items():
+        traffic, scheduler = key.rsplit(", ", 1)
+        told = rows.get(scheduler, {}).get(traffic, "nothing").strip("*")
+        if told != f"{statistics.median(found['no loss']):.2f}":
+            fail(f"docs/dispatch.md, {key}: tells {told}, dispatch.json {found['no loss']}")
 
 
 # ---- tables of docs/measurements.md ----
@@ -253,7 +265,9 @@ def flow_sentences(page: str, flow: Any) -> list[str]:
     def memory(name: str) -> str:
         return f"{float(rows[name]['MB']):.0f} MB"
 
-    plain, named = "lull-flow, without names", "lull-flow, with names"
+    plain, named = "lull-flow", "lull-flow, names"
+    if plain not in rows:
+        plain, named = "lull-flow, without names", "lull-flow, with names"
     size = re.search(r"packets\s+of\s+40 k flows in (\d+) MB", page)
     return [
         f"A capture of a million packets ({size[1] if size else '?'} MB) takes `lull-flow` "
@@ -310,6 +324,7 @@ def check_readme() -> None:
 def main() -> int:
     check_sums()
     check_demo()
+    check_carried()
     check_readme()
     for path in sorted(RESULTS.glob("*.json")):
         if path.name != "sections.json":

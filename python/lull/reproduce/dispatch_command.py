@@ -115,7 +115,8 @@ def _part(figure: DispatchFigure, simulated: Sequence[Shown] | None, live: Shown
     return Part(figure.name, figure.title, rows,
                 reproduction_dispatch_plot.picture(figure.name, first, live), note,
                 f"{PROGRAM} --figures {number}",
-                {"simulated": _data(figure, first), "live": _live_data(figure, live)})
+                {"simulated": _data(figure, first), "live": _live_data(figure, live),
+                 "carried": _carried(figure, simulated or [])})
 
 
 def _known(figure: DispatchFigure, simulated: Sequence[Shown] | None) -> Sequence[Shown] | None:
@@ -139,6 +140,15 @@ def _data(figure: DispatchFigure, simulated: Shown | None) -> dict[str, Any]:
         if traffic in (reproduction_dispatch.ONE, reproduction_dispatch.TWO) else run.model_dump()
         for run in runs]
             for (traffic, name), runs in simulated.runs.items() if traffic in figure.traffics}
+
+
+def _carried(figure: DispatchFigure, worlds: Sequence[Shown]) -> dict[str, dict[str, list[float]]]:
+    """Largest load without loss, and with 1 in 10,000, by seed."""
+    limits = {"no loss": 0.0, "1 in 10,000": reproduction_dispatch.SLIGHT_PPM}
+    return {f"{traffic}, {name}": {
+        word: [reproduction_dispatch.carried(world.runs[traffic, name], limit) for world in worlds]
+        for word, limit in limits.items()}
+        for traffic, name in (worlds[0].runs if worlds else {}) if traffic in figure.traffics}
 
 
 def _live_data(figure: DispatchFigure, live: Shown | None) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
 
 from lull import drawing
 from lull.reproduce.dispatch import (
@@ -112,15 +114,25 @@ def _losses(simulated: Shown, traffic: str) -> Figure:
         runs = simulated.runs[traffic, name]
         axes.plot([run.load for run in runs], [loss_at_pct(runs, run.load) for run in runs], "o-",
                   color=LOOKS[name], markersize=3, linewidth=1.3, label=name)
-    if mbps(simulated, traffic, 1):
-        axes.secondary_xaxis("top", functions=(
-            lambda load: load * (mbps(simulated, traffic, 1) or 1),
-            lambda rate: rate / (mbps(simulated, traffic, 1) or 1))).set_xlabel(
-                "Mbit/s, if subflow-paper carries 2400")
+    whole = mbps(simulated, traffic, 1)
+    if whole is not None:
+        _rates(axes, whole)
     axes.set_xlabel("load, of what all workers could do")
     axes.set_ylabel("loss, %")
     axes.set_ylim(bottom=0)
     return _legend(made, axes)
+
+
+def _rates(axes: Axes, whole: float) -> None:
+    """The same axis in the units of the text."""
+    def rate(load: ArrayLike) -> NDArray[np.float64]:
+        return np.asarray(load, dtype=np.float64) * whole
+
+    def load(rate: ArrayLike) -> NDArray[np.float64]:
+        return np.asarray(rate, dtype=np.float64) / whole
+
+    axes.secondary_xaxis("top", functions=(rate, load)).set_xlabel(
+        "Mbit/s, if subflow-paper carries 2400")
 
 
 def _costs(live: Shown) -> Figure:
