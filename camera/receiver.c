@@ -63,6 +63,7 @@ camera_open_backend(struct lull_receiver *receiver, struct lull_error *error)
 		.socket_bytes = config->socket_bytes,
 		.ring_pkts = config->ring_pkts,
 		.mtu = config->mtu,
+		.sums = true,
 		.own_loop = config->own_loop,
 		.unchecked = config->unchecked,
 	};

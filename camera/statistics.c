@@ -47,6 +47,8 @@ const struct lull_counter_info lull_receiver_totals_table[] = {
 	TOTAL_ROW(from_kernel, "packets", "packets of the kernel sent on the port"),
 	TOTAL_ROW(kernel_lost, "packets",
 		  "packets that the TAP dropped in either direction because it was full"),
+	TOTAL_ROW(wrong_sum, "packets",
+		  "packets with a wrong checksum, where no kernel has looked at it"),
 	TOTAL_ROW(cut, "packets",
 		  "packets without their end: cut in the capture, or longer than the port's MTU"),
 	TOTAL_ROW(cpu_ns, "ns", "CPU time of the receiving thread"),

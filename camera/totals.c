@@ -98,6 +98,7 @@ lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals
 	totals->from_kernel = beside.from_kernel;
 	totals->kernel_lost = beside.refused;
 	totals->cut = damaged.cut;
+	totals->wrong_sum = damaged.wrong;
 	thread_totals(receiver, totals);
 	atomic_fetch_sub(&receiver->readers, 1);
 }

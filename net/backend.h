@@ -36,6 +36,7 @@ struct lull_net_config {
 	uint32_t mtu;          /**< longest packet of a port without an interface [1500] */
 	bool own_loop;         /**< nobody calls wait(): ask all sockets each time */
 	uint32_t send_pkts;    /**< room for packets on their way out [0: it only receives] */
+	bool sums;             /**< look at checksums where no kernel and no NIC does */
 	bool unchecked;        /**< open although what is known to take packets away is there */
 };
 
@@ -116,7 +117,8 @@ struct lull_net_exceptions {
 
 /** Packets for claims that were not given to them. */
 struct lull_net_damaged {
-	uint64_t cut; /**< without their end: of a capture, a slot, longer than the port's MTU */
+	uint64_t wrong; /**< a checksum of IP or UDP is wrong, with config.sums */
+	uint64_t cut;   /**< without their end: of a capture, a slot, longer than the port's MTU */
 };
 
 struct lull_net_backend {

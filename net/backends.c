@@ -9,7 +9,8 @@
 static const struct lull_net_backend backends_dpdk = {
 	.name = "dpdk",
 	.summary = "a DPDK port: PCI address, vdev, af_packet=IF, af_xdp=IF[,queue=N] or tap=IF; "
-		   "then ,mtu=BYTES ,scatter=yes ,ip=ADDRESS ,exception=NAME",
+		   "then ,mtu=BYTES ,scatter=yes ,ip=ADDRESS ,queues=N ,isolate=yes "
+		   ",exception=NAME",
 	.module = "liblull-net-dpdk.so",
 };
 

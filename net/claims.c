@@ -2,6 +2,7 @@
 #include "claims.h"
 
 #include "base/assert.h"
+#include "sums.h"
 #include "walk.h"
 
 _Static_assert(LULL_NET_CLAIMS_MAX < UINT8_MAX, "a claim's index fits");
@@ -34,7 +35,7 @@ claims_type(const struct lull_net_claims *claims, uint16_t ether_type)
 
 enum lull_net_found
 lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame, size_t len_bytes,
-		     struct lull_net_packet *packet)
+		     uint32_t known, struct lull_net_packet *packet)
 {
 	struct lull_net_walked walked;
 	enum lull_net_walk walk = lull_net_walk(frame, len_bytes, &walked);
@@ -57,5 +58,9 @@ lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame,
 	}
 	if (packet->first == 0)
 		return LULL_NET_FOUND_NOBODY;
-	return walk == LULL_NET_WALK_CUT ? LULL_NET_FOUND_CUT : LULL_NET_FOUND_CLAIM;
+	if (walk == LULL_NET_WALK_CUT)
+		return LULL_NET_FOUND_CUT;
+	if (claims->sums && walk == LULL_NET_WALK_UDP && !lull_net_sums_hold(&walked, known))
+		return LULL_NET_FOUND_WRONG;
+	return LULL_NET_FOUND_CLAIM;
 }

@@ -19,7 +19,7 @@ struct pcap {
 	struct lull_capture capture;
 	uint8_t *bytes;
 	size_t size;
-	uint64_t unclaimed;
+	uint64_t unclaimed, wrong;
 	uint64_t cut;       /* packets that are there only in part */
 	uint64_t cut_bytes; /* of the longest of these */
 	bool ended;
@@ -72,9 +72,9 @@ pcap_open(const struct lull_net_config *config, const char *argument, void **sta
 	struct pcap *pcap = calloc(1, sizeof(*pcap));
 	int rc;
 
-	(void)config;
 	if (pcap == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for a capture");
+	pcap->claims.sums = config->sums;
 	rc = pcap_map(pcap, argument);
 	if (rc != 0) {
 		lull_error_set(error, rc, "pcap:%s: %s", argument,
@@ -145,11 +145,13 @@ pcap_receive(void *state, struct lull_net_packet *packets)
 		found = LULL_NET_FOUND_NOBODY;
 		if (packet.link_type == LULL_CAPTURE_LINK_ETHERNET)
 			found = lull_net_claims_find(&pcap->claims, packet.data,
-						     packet.captured_bytes, &packets[count]);
+						     packet.captured_bytes, 0, &packets[count]);
 		if (found == LULL_NET_FOUND_CLAIM && packet.captured_bytes < packet.original_bytes)
 			found = LULL_NET_FOUND_CUT; /* without IP it does not tell itself */
 		if (found == LULL_NET_FOUND_CLAIM)
 			packets[count++].stamp_ns = packet.timestamp_ns;
+		else if (found == LULL_NET_FOUND_WRONG)
+			LULL_COUNTER_ADD(pcap->wrong, 1);
 		else if (found == LULL_NET_FOUND_CUT)
 			pcap_count_cut(pcap, &packet);
 		else
@@ -177,7 +179,8 @@ pcap_damaged(void *state, struct lull_net_damaged *damaged)
 {
 	const struct pcap *pcap = state;
 
-	*damaged = (struct lull_net_damaged){ .cut = LULL_COUNTER_READ(pcap->cut) };
+	*damaged = (struct lull_net_damaged){ .cut = LULL_COUNTER_READ(pcap->cut),
+					      .wrong = LULL_COUNTER_READ(pcap->wrong) };
 }
 
 static uint64_t

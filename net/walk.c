@@ -14,6 +14,7 @@
 #define IPV6_SIZE 40
 #define IPV6_HEADERS_MAX 4
 #define IPV6_FRAGMENT 44
+#define IPV6_ROUTING 43
 
 static uint32_t
 walk_16(const uint8_t *at)
@@ -54,6 +55,7 @@ walk_ipv4(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 		return LULL_NET_WALK_OTHER;
 	if ((walk_16(at + 6) & 0x3fff) != 0) /* more fragments, or an offset */
 		return LULL_NET_WALK_FRAGMENT;
+	walked->ip = at;
 	walked->source = lull_net_ip_from4(at + 12);
 	walked->destination = lull_net_ip_from4(at + 16);
 	return walk_udp(at + header, total - header, (total < left ? total : left) - header,
@@ -63,7 +65,8 @@ walk_ipv4(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 static bool
 walk_ipv6_steps_over(uint8_t next)
 {
-	return next == 0 || next == 43 || next == 60; /* hop by hop, routing, destination */
+	return next == 0 || next == IPV6_ROUTING ||
+	       next == 60; /* hop by hop, routing, destination */
 }
 
 static enum lull_net_walk
@@ -78,6 +81,7 @@ walk_ipv6(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 	size = walk_16(at + 4);
 	left = size < left - IPV6_SIZE ? size : left - IPV6_SIZE;
 	next = at[6];
+	walked->ip = at;
 	at += IPV6_SIZE;
 	for (uint32_t i = 0; i < IPV6_HEADERS_MAX && walk_ipv6_steps_over(next); i++) {
 		size_t step;
@@ -87,6 +91,8 @@ walk_ipv6(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 		step = ((size_t)at[1] + 1) * 8;
 		if (step > left)
 			return LULL_NET_WALK_MALFORMED;
+		if (next == IPV6_ROUTING)
+			walked->ip = NULL;
 		next = at[0];
 		at += step;
 		size -= step;

@@ -29,6 +29,8 @@ struct lull_net_walked {
 	uint16_t port, source_port; /**< UDP destination and source */
 	struct lull_net_ip destination, source;
 	const uint8_t *mac; /**< of the sender */
+	/** Of UDP and CUT: the header of IP; NULL: there is a routing header behind it. */
+	const uint8_t *ip;
 };
 /** @p walked: filled in for UDP, CUT and ETHERNET. */
 enum lull_net_walk lull_net_walk(const uint8_t *frame, size_t len_bytes,

@@ -20,7 +20,8 @@ const struct lull_option cam_options[] = {
 		      "vdev, or af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME "
 		      "packets of no camera pass through a TAP interface NAME; ,mtu=BYTES sets "
 		      "the longest packet, ,scatter=yes takes it in several buffers of 2 KiB; "
-		      ",ip=ADDRESS is the port's address for IGMP), "
+		      ",ip=ADDRESS is the port's address for IGMP; ,queues=N are for streams, by "
+		      "rules of the NIC, and with ,isolate=yes nothing else comes), "
 		      "pcap:FILE (a capture, as fast as possible).",
 		      .group = "Back end"),
 	LULL_ROW_TEXT("eal", "ARGUMENTS", eal,

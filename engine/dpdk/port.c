@@ -29,6 +29,7 @@
 #define PAIRS_MAX 8
 #define NO_PORT UINT16_MAX
 #define SLOT_BYTES_MAX 65000ul
+#define CHECKSUMS (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)
 
 /* ---- pairs: two ports wired back to back ---- */
 
@@ -164,6 +165,8 @@ port_configure(struct lull_port *port, const struct rte_eth_dev_info *info,
 
 	if (lull_port_scatters(info, config))
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
+	if (config->checksums)
+		conf.rxmode.offloads |= info->rx_offload_capa & CHECKSUMS;
 	lull_port_rss_ask(info, config, &conf);
 	conf.intr_conf.rxq = interrupt;
 	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;

@@ -43,7 +43,7 @@ lull_port_rss_ask(const struct rte_eth_dev_info *info, const struct lull_port_co
 {
 	uint64_t fields = rss_fields(info, config);
 
-	if (config->queues == 1 || fields == 0)
+	if (config->queues == 1 || config->steered || fields == 0)
 		return;
 	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	conf->rx_adv_conf.rss_conf.rss_hf = fields;

@@ -11,7 +11,8 @@
  *     dpdk:PORT        a DPDK port: PCI address, vdev ("net_af_packet0,iface=veth0"), or
  *                      af_packet=IF, af_xdp=IF[,queue=N], tap=IF in short; polled, rests by a
  *                      governor; ",exception=NAME" makes a TAP for what is no camera's,
- *                      ",mtu=BYTES" is for longer packets
+ *                      ",mtu=BYTES" is for longer packets,
+ *                      ",queues=N" for streams in queues of their own
  *     pcap:FILE        a capture, as fast as it goes; ends at its end
  *
  * A program that receives until the capture ends:
@@ -271,6 +272,8 @@ struct lull_receiver_totals {
 	uint64_t to_kernel, from_kernel, kernel_lost;
 	/** Packets without their end: cut in the capture, or longer than the port's MTU. */
 	uint64_t cut;
+	/** Packets with a wrong checksum, where no kernel has looked at it before. */
+	uint64_t wrong_sum;
 	uint64_t cpu_ns, steal_ns, wall_ns; /**< of the receiving thread since start */
 };
 /** Name, unit and meaning of each member of struct lull_receiver_totals, ended by a NULL name. */

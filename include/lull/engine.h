@@ -104,6 +104,8 @@ struct lull_port_config {
 	bool promiscuous;
 	/** With mtu: packets may come in several buffers of 2 KiB, if the driver can do that. */
 	bool scatter;
+	bool steered;   /**< rules say what comes to which queue, the rest to the first: no RSS */
+	bool checksums; /**< of IPv4 and UDP are looked at by the device if it can: see mbufs */
 	/**
 	 * Both directions of a flow come to one queue, and with them its fragments, where the
 	 * driver can.

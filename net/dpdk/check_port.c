@@ -108,6 +108,20 @@ port_check_rules(const struct check_port *port, struct lull_findings *findings)
 					      "other packets");
 }
 
+/* What was refused costs nothing but work, unless there are queues for it. */
+static void
+port_check_refused(const struct lull_rx_port_info *info, struct lull_findings *findings)
+{
+	if (!info->own_mtu || info->refused[0] == '\0')
+		return;
+	lull_finding_add(findings, "rules", info->queues > 1 ? LULL_GRADE_NOTE : LULL_GRADE_FINE,
+			 "%s takes no rule, and lull sorts its packets itself: %s", info->name,
+			 info->refused);
+	if (info->queues > 1)
+		lull_finding_remedy(findings, "leave queues=%u out: all packets come to one queue",
+				    info->queues);
+}
+
 static void
 port_check_groups(const struct lull_rx_port_info *info, struct lull_findings *findings)
 {
@@ -160,6 +174,7 @@ check_port(const struct check_port *port, struct lull_findings *findings)
 		port_check_exception(port, findings);
 	else if (!xdp && port->interface->index != 0)
 		kernel_check_interface(port->interface, findings);
+	port_check_refused(port->info, findings);
 	port_check_groups(port->info, findings);
 	if (port->held_count > 0)
 		lull_finding_add(findings, "held ports", LULL_GRADE_FINE,

@@ -34,9 +34,11 @@ struct dpdk {
 	struct lull_rx_port *rx_port;
 	struct lull_rx_port_info info;
 	struct kernel_interface interface; /* behind the port; index 0: none */
-	uint64_t unclaimed, cut;
+	uint64_t unclaimed, cut, wrong;
 	uint32_t held_count, rule_count, asked_count;
 	int held[LULL_NET_CLAIMS_MAX];
+	uint32_t claim_count;
+	const struct lull_net_claim *claimed[LULL_NET_CLAIMS_MAX];
 	struct lull_rx_port_packet packets[LULL_RX_PORT_BURST];
 	struct lull_net_claims claims;
 };
@@ -83,6 +85,7 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 		.eal = config->eal,
 		.ring_pkts = config->ring_pkts != 0 ? config->ring_pkts : RING_PKTS,
 		.mtu = config->mtu,
+		.sums = config->sums,
 		.send_pkts = config->send_pkts,
 	};
 	char name[IF_NAMESIZE];
@@ -97,6 +100,7 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 		free(dpdk);
 		return rc;
 	}
+	dpdk->claims.sums = config->sums;
 	lull_rx_port_info(dpdk->rx_port, &dpdk->info);
 	if (dpdk->info.if_index != 0 && if_indextoname(dpdk->info.if_index, name) != NULL)
 		kernel_interface_find(name, &dpdk->interface, NULL);
@@ -126,12 +130,31 @@ dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, struct lull_error *er
 	return 0;
 }
 
-static void
-dpdk_steer(struct dpdk *dpdk, const struct lull_net_claim *claim)
+/* Is there a rule for it already? Streams may share a port; any address is one of IPv4. */
+static bool
+dpdk_is_asked(const struct dpdk *dpdk, const struct lull_net_claim *claim)
+{
+	for (uint32_t i = 0; i < dpdk->claim_count; i++) {
+		const struct lull_net_claim *other = dpdk->claimed[i];
+
+		if (other->ethernet == claim->ethernet && other->ether_type == claim->ether_type &&
+		    other->port == claim->port &&
+		    (lull_net_ip_same(&other->address, &claim->address) ||
+		     (lull_net_ip_is_any(&other->address) && lull_net_ip_is4(&claim->address))))
+			return true;
+	}
+	return false;
+}
+
+static int
+dpdk_steer(struct dpdk *dpdk, const struct lull_net_claim *claim, struct lull_error *error)
 {
 	bool any = lull_net_ip_is_any(&claim->address), v4 = lull_net_ip_is4(&claim->address);
 	struct lull_rx_port_rule rule = { .ether_type = claim->ether_type };
+	int rc;
 
+	if (dpdk_is_asked(dpdk, claim))
+		return 0;
 	if (!claim->ethernet)
 		rule = (struct lull_rx_port_rule){
 			.port = claim->port,
@@ -139,8 +162,9 @@ dpdk_steer(struct dpdk *dpdk, const struct lull_net_claim *claim)
 			.address_bytes = v4 ? 4 : 16,
 		};
 	dpdk->asked_count++;
-	if (lull_rx_port_steer(dpdk->rx_port, &rule) == 0)
-		dpdk->rule_count++;
+	rc = lull_rx_port_steer(dpdk->rx_port, &rule, error);
+	dpdk->rule_count += rc == 0;
+	return dpdk->info.isolated ? rc : 0;
 }
 
 static int
@@ -155,11 +179,13 @@ dpdk_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 		claim->port = (uint16_t)(PORT_FIRST + claim->index);
 	if (rc == 0)
 		rc = lull_rx_port_join(dpdk->rx_port, claim, error);
+	if (rc == 0)
+		rc = dpdk_steer(dpdk, claim, error);
 	if (rc != 0)
 		return rc;
 	lull_rx_port_info(dpdk->rx_port, &dpdk->info);
+	dpdk->claimed[dpdk->claim_count++] = claim;
 	lull_net_claims_add(&dpdk->claims, claim);
-	dpdk_steer(dpdk, claim);
 	return 0;
 }
 
@@ -183,6 +209,10 @@ dpdk_refuse(struct dpdk *dpdk, uint32_t index, enum lull_net_found found)
 		LULL_COUNTER_ADD(dpdk->cut, 1);
 		return;
 	}
+	if (found == LULL_NET_FOUND_WRONG) {
+		LULL_COUNTER_ADD(dpdk->wrong, 1);
+		return;
+	}
 	LULL_COUNTER_ADD(dpdk->unclaimed, 1);
 	lull_rx_port_except(dpdk->rx_port, index);
 }
@@ -198,9 +228,9 @@ dpdk_receive(void *state, struct lull_net_packet *packets)
 		return 0;
 	now_ns = lull_clock_ns();
 	for (uint32_t i = 0; i < count; i++) {
-		enum lull_net_found found =
-			lull_net_claims_find(&dpdk->claims, dpdk->packets[i].data,
-					     dpdk->packets[i].len_bytes, &packets[used]);
+		enum lull_net_found found = lull_net_claims_find(
+			&dpdk->claims, dpdk->packets[i].data, dpdk->packets[i].len_bytes,
+			dpdk->packets[i].sums, &packets[used]);
 
 		if (found == LULL_NET_FOUND_CLAIM)
 			packets[used++].stamp_ns = now_ns;
@@ -258,6 +288,7 @@ dpdk_damaged(void *state, struct lull_net_damaged *damaged)
 	const struct dpdk *dpdk = state;
 
 	*damaged = (struct lull_net_damaged){
+		.wrong = LULL_COUNTER_READ(dpdk->wrong),
 		.cut = LULL_COUNTER_READ(dpdk->cut) + lull_rx_port_too_long(dpdk->rx_port),
 	};
 }

@@ -16,6 +16,7 @@
 #include "engine/dpdk/eal_log.h"
 #include "engine/dpdk/port_watch.h"
 #include "host/error.h"
+#include "net/sums.h"
 #include "rx_port_device.h"
 #include "rx_port_exception.h"
 #include "rx_port_group.h"
@@ -29,6 +30,7 @@
 /* A packet in several buffers is put together here; longer ones were not asked for. */
 #define WHOLE_BYTES 9728u
 #define FRAME_EXTRA 64u
+#define IGMP 2 /* the number of its protocol */
 
 struct lull_rx_port {
 	struct lull_port port;
@@ -36,7 +38,9 @@ struct lull_rx_port {
 	unsigned int if_index;
 	uint32_t mtu, queue;
 	bool kernel_beside, whole, own_mtu;
-	struct lull_error unfiltered;
+	struct lull_error unfiltered, refused;
+	bool isolated;
+	uint32_t steered, first; /* rules so far; queue that is polled first */
 	struct lull_rx_port_exception *exception;
 	struct lull_rx_port_sender *sender; /* NULL: it only receives */
 	struct lull_rx_port_groups groups;
@@ -93,17 +97,36 @@ rx_port_bifurcate(struct lull_rx_port *rx_port, const struct lull_rx_port_device
 }
 
 static int
+rx_port_isolate(struct lull_rx_port *rx_port, const struct lull_rx_port_device *device,
+		uint16_t port_id, struct lull_error *error)
+{
+	int rc;
+
+	rx_port->isolated = device->isolate;
+	if (!device->isolate)
+		return 0;
+	rc = lull_rx_port_rule_isolate(port_id, error);
+	if (rc != 0) {
+		lull_error_prefix(error, "isolate: the driver of %s refuses it: ", device->name);
+		lull_error_suffix(error, "%s", "; leave isolate out");
+	}
+	return rc;
+}
+
+static int
 rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *device,
 	     uint16_t port_id, struct lull_error *error)
 {
 	bool exception = device->exception[0] != '\0';
 	struct lull_port_config config = {
-		.queues = 1,
+		.queues = device->queues,
+		.steered = true,
 		.ring_pkts = device->ring_pkts,
 		.burst_pkts = LULL_RX_PORT_BURST,
 		.buffer_bytes = device->buffer_bytes,
 		.mtu = (uint16_t)device->mtu_asked,
 		.scatter = device->scatter,
+		.checksums = device->sums,
 		.held_mbufs = exception ? LULL_RX_PORT_EXCEPTION_PKTS : 0,
 	};
 	struct rte_eth_dev_info info;
@@ -111,6 +134,9 @@ rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *dev
 
 	if (device->xdp)
 		lull_rx_port_xdp_prepare();
+	rc = rx_port_isolate(rx_port, device, port_id, error);
+	if (rc != 0)
+		return rc;
 	rc = lull_port_open(port_id, &config, &rx_port->port, error);
 	if (rc != 0)
 		return rc;
@@ -238,14 +264,42 @@ rx_port_gather(struct lull_rx_port *rx_port, const struct rte_mbuf *pkt, uint32_
 	packet->len_bytes = used;
 }
 
+/* What it calls bad is looked at here: of packets without a checksum some NICs say so. */
+static uint32_t
+rx_port_sums(uint64_t flags)
+{
+	uint32_t sums = 0;
+
+	if ((flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
+		sums |= LULL_NET_SUMS_IP;
+	if ((flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD)
+		sums |= LULL_NET_SUMS_UDP;
+	return sums;
+}
+
+/* Each queue in its turn: a flood in one leaves the others theirs. */
+static uint32_t
+rx_port_poll(struct lull_rx_port *rx_port)
+{
+	uint32_t queues = rx_port->port.queues, queue = rx_port->first, count = 0;
+
+	if (lull_rx_port_over())
+		return 0;
+	for (uint32_t i = 0; i < queues && count < LULL_RX_PORT_BURST; i++) {
+		count += rte_eth_rx_burst(rx_port->port.port_id, (uint16_t)queue,
+					  rx_port->pkts + count,
+					  (uint16_t)(LULL_RX_PORT_BURST - count));
+		queue = queue + 1 < queues ? queue + 1 : 0;
+	}
+	rx_port->first = rx_port->first + 1 < queues ? rx_port->first + 1 : 0;
+	return count;
+}
+
 uint32_t
 lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *packets)
 {
-	uint32_t count = 0;
+	uint32_t count = rx_port_poll(rx_port);
 
-	if (!lull_rx_port_over())
-		count = rte_eth_rx_burst(rx_port->port.port_id, 0, rx_port->pkts,
-					 LULL_RX_PORT_BURST);
 	rx_port->count = count;
 	if (rx_port->groups.igmp != NULL && count < LULL_RX_PORT_BURST)
 		lull_rx_port_group_iterate(&rx_port->groups, lull_clock_ns());
@@ -255,6 +309,7 @@ lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *p
 		rte_prefetch0(rte_pktmbuf_mtod(pkt, const void *));
 		packets[i].data = rte_pktmbuf_mtod(pkt, const uint8_t *);
 		packets[i].len_bytes = pkt->data_len;
+		packets[i].sums = rx_port_sums(pkt->ol_flags);
 		if (pkt->nb_segs != 1)
 			rx_port_gather(rx_port, pkt, i, &packets[i]);
 	}
@@ -308,6 +363,9 @@ lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *
 		.mtu = rx_port->mtu,
 		.own_mtu = rx_port->own_mtu,
 		.queue = rx_port->queue,
+		.queues = rx_port->port.queues,
+		.isolated = rx_port->isolated,
+		.refused = rx_port->refused.text,
 		.group_way = rx_port->groups.way,
 		.group_count = rx_port->groups.count,
 		.igmp_count = rx_port->groups.igmp != NULL ? rx_port->groups.igmp->count : 0,
@@ -351,12 +409,29 @@ lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link
 /* ---- what is whose ---- */
 
 int
-lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule *rule)
+lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule *rule,
+		   struct lull_error *error)
 {
-	uint16_t port_id = rx_port->port.port_id;
+	uint16_t port_id = rx_port->port.port_id, queues = rx_port->port.queues, queue = 0;
+	struct lull_error said = { .text = "" };
 	int rc = lull_rx_port_xdp_take(port_id, rule->port, rule->ether_type);
 
-	return rc == -ENOTSUP ? lull_rx_port_rule_add(port_id, rule) : rc;
+	if (rc != -ENOTSUP)
+		return rc;
+	/* The first is for what no rule brings: a flood of that leaves the streams theirs. */
+	if (queues > 1 && rule->protocol == 0)
+		queue = (uint16_t)(1 + rx_port->steered % (queues - 1u));
+	rc = lull_rx_port_rule_add(port_id, rule, queue, &said);
+	if (rc == 0)
+		rx_port->steered += rule->protocol == 0;
+	else if (rx_port->refused.text[0] == '\0')
+		rx_port->refused = said;
+	if (rc != 0 && rx_port->isolated)
+		return lull_error_set(error, rc,
+				      "isolate: nothing would come, as %s takes no rule for it: "
+				      "%.120s; leave isolate out",
+				      rx_port->port.name, said.text);
+	return rc;
 }
 
 int
@@ -382,8 +457,13 @@ lull_rx_port_join(struct lull_rx_port *rx_port, const struct lull_net_claim *cla
 	if (rc != 0 || rx_port->kernel_beside || !lull_net_ip_is4(&claim->address) ||
 	    rx_port->sender != NULL) /* whose thread has the queue */
 		return rc;
-	return lull_rx_port_group_join(&rx_port->groups, rx_port->ip, claim->address.bytes + 12,
-				       error);
+	rc = lull_rx_port_group_join(&rx_port->groups, rx_port->ip, claim->address.bytes + 12,
+				     error);
+	/* Queries are for nobody: they need a rule of their own. */
+	if (rc == 0 && rx_port->isolated && rx_port->groups.igmp->count == 1)
+		rc = lull_rx_port_steer(rx_port, &(struct lull_rx_port_rule){ .protocol = IGMP },
+					error);
+	return rc;
 }
 
 void

@@ -23,17 +23,20 @@ struct lull_rx_port_config {
 	/**
 	 * "af_packet=IF", "af_xdp=IF,queue=N", "tap=IF", "net_DRIVER,...", or a PCI address; then
 	 * ",exception=NAME": see lull_rx_port_except(); ",mtu=BYTES": the longest packet;
-	 * ",scatter=yes": in buffers of 2 KiB, several for a long packet; ",ip=ADDRESS": its own.
+	 * ",scatter=yes": in buffers of 2 KiB, several for a long packet; ",ip=ADDRESS": its own;
+	 * ",queues=N": for streams by rules; ",isolate=yes": nothing else.
 	 */
 	const char *device;
 	const char *eal;    /**< further EAL arguments; may be NULL */
 	uint32_t ring_pkts; /**< asked for */
 	uint32_t mtu;       /**< of a port without an interface, if the device says none; 0: 1500 */
+	bool sums;          /**< let the NIC look at checksums, if it can */
 	uint32_t send_pkts; /**< room for packets on their way out; 0: it only receives */
 };
 struct lull_rx_port_packet {
 	const uint8_t *data; /**< from the Ethernet header on, in one piece */
 	uint32_t len_bytes;
+	uint32_t sums; /**< LULL_NET_SUMS_...: these the NIC has found right */
 };
 /** How a port lets through what is sent to groups. */
 enum lull_rx_port_group_way {
@@ -53,16 +56,21 @@ struct lull_rx_port_info {
 	bool exception;     /**< and what is nobody's goes to the kernel through a TAP */
 	uint32_t mtu;       /**< longest packet, without Ethernet header */
 	bool own_mtu;       /**< mtu= sets it: no interface has it */
-	uint32_t queue;     /**< of the interface, where the driver is bound to one of them */
+	uint32_t queues;    /**< that are polled */
+	bool isolated;      /**< nothing comes but what rules bring */
+	/** What the driver said of the first rule that it refused; "": none. */
+	const char *refused;
+	uint32_t queue; /**< of the interface, where the driver is bound to one of them */
 	enum lull_rx_port_group_way group_way;
 	uint32_t group_count; /**< addresses in the list of the driver */
 	uint32_t igmp_count;  /**< groups that lull reports itself */
 	/** Why an AF_XDP port has no filter; "": it has one, or needs none. */
 	const char *unfiltered;
 };
-/** What a port is to bring: UDP packets, or frames of an ether type. */
+/** What a port is to bring: UDP packets, frames of an ether type, or a protocol. */
 struct lull_rx_port_rule {
 	uint16_t port, ether_type;
+	uint8_t protocol;       /**< neither of them: of IPv4 */
 	const uint8_t *address; /**< network order; NULL: any */
 	uint32_t address_bytes; /**< 4 or 16 */
 };
@@ -85,9 +93,11 @@ uint64_t lull_rx_port_too_long(const struct lull_rx_port *rx_port);
 
 /**
  * Ask for what the rule says: the filter of an AF_XDP port brings nothing else, other ports may
- * take it as a rule. 0, or a negative errno of a port that takes no such rules.
+ * take it as a rule, into their queues but the first in turn. 0, or a negative errno of a port that
+ * takes no such rules: its packets come anyway, unless it is isolated.
  */
-int lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule *rule);
+int lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule *rule,
+		       struct lull_error *error);
 /** Have what is sent to the claim's group come, if it has one. */
 int lull_rx_port_join(struct lull_rx_port *rx_port, const struct lull_net_claim *claim,
 		      struct lull_error *error);

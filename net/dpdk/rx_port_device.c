@@ -34,6 +34,7 @@
 #define XDP_MTU_MAX 3434u /* and Ethernet with two VLAN tags */
 #define QUEUE_MAX 4095
 #define QUEUE_NONE UINT32_MAX
+#define QUEUES_MAX 64
 #define MTU_MIN 576
 #define MTU_MAX 16000 /* with headers and headroom it fits the buffer of a slot */
 
@@ -124,6 +125,7 @@ device_take_ip(struct lull_rx_port_device *device, char *text, struct lull_error
 static int
 device_take_ours(struct lull_rx_port_device *device, char *text, struct lull_error *error)
 {
+	uint32_t queues = 1;
 	int rc;
 
 	if (device_take(text, ",exception=", device->exception, sizeof(device->exception)) != 0)
@@ -139,6 +141,13 @@ device_take_ours(struct lull_rx_port_device *device, char *text, struct lull_err
 		rc = device_take_ip(device, text, error);
 	if (rc == 0)
 		rc = device_take_yes(text, ",scatter=", &device->scatter, error);
+	if (rc == 0)
+		rc = device_take_yes(text, ",isolate=", &device->isolate, error);
+	/* These drivers have such an argument themselves. */
+	if (rc == 0 && strncmp(text, "net_vhost", 9) != 0 &&
+	    strncmp(text, "net_virtio_user", 15) != 0)
+		rc = device_take_number(text, ",queues=", 1, QUEUES_MAX, &queues, error);
+	device->queues = (uint16_t)queues;
 	return rc;
 }
 
@@ -233,6 +242,10 @@ device_own_words(struct lull_rx_port_device *device, const char *text, struct lu
 	memcpy(device->name, text, length);
 	if (text[length] == ',')
 		snprintf(device->args, sizeof(device->args), "%s", text + length + 1);
+	if (strncmp(device->name, "net_vhost", 9) == 0 ||
+	    strncmp(device->name, "net_virtio_user", 15) == 0)
+		device->queues = (uint16_t)LULL_CLAMP(
+			lull_port_driver_argument(device->args, "queues", 1), 1u, QUEUES_MAX);
 	if (strncmp(device->name, "net_af_xdp", 10) == 0)
 		device->queue = lull_port_driver_argument(device->args, "start_queue", 0);
 	if (device->mtu_asked != 0 && (strncmp(device->name, "net_af_xdp", 10) == 0 ||
@@ -271,6 +284,16 @@ device_check(const struct lull_rx_port_device *device, const char *text, struct 
 				      "device %s: leave scatter out: the kernel wants each packet "
 				      "in one buffer",
 				      text);
+	if (device->queues > 1 && (packet || strncmp(device->name, "net_af_xdp", 10) == 0))
+		return lull_error_set(error, -EINVAL,
+				      "device %s: leave queues out: no rule tells the queues of "
+				      "an interface apart; see 'ethtool -N'",
+				      text);
+	if (device->isolate && device->exception[0] != '\0')
+		return lull_error_set(error, -EINVAL,
+				      "device %s: isolate and exception: nothing comes that the "
+				      "TAP could pass on; leave one of them out",
+				      text);
 	return 0;
 }
 
@@ -283,6 +306,7 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 	int rc;
 
 	memset(device, 0, sizeof(*device));
+	device->sums = config->sums;
 	device->ring_pkts = (uint16_t)LULL_MIN(config->ring_pkts, 32768u);
 	if (strlen(config->device) >= sizeof(text))
 		return lull_error_set(error, -EINVAL, "device %.64s...: too long", config->device);

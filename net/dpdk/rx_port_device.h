@@ -6,7 +6,7 @@
  *     af_packet=IF   af_xdp=IF   tap=IF   net_DRIVER,ARGUMENT=...   0000:01:00.0,ARGUMENT=...
  *
  * and, after any of them, ",queue=N" (af_xdp: the queue of the interface), ",mtu=BYTES",
- * ",scatter=yes", ",ip=ADDRESS" and ",exception=NAME".
+ * ",scatter=yes", ",ip=ADDRESS", ",queues=N", ",isolate=yes" and ",exception=NAME".
  */
 #ifndef LULL_RX_PORT_DEVICE_H
 #define LULL_RX_PORT_DEVICE_H
@@ -28,8 +28,10 @@ struct lull_rx_port_device {
 	uint32_t mtu;       /**< of the interface, or asked for; 0: not known */
 	uint32_t mtu_asked; /**< of the driver; 0: nothing */
 	uint8_t ip[4];      /**< of the port's own; all zero: none */
+	bool sums;          /**< the NIC may look at checksums */
+	bool isolate;       /**< nothing comes but what rules bring */
 	bool scatter;       /**< long packets into several small buffers */
-	uint16_t ring_pkts, buffer_bytes;
+	uint16_t ring_pkts, buffer_bytes, queues;
 };
 
 /** @p error may be NULL. */

@@ -127,22 +127,22 @@ TEST(claims__find_the_first)
 	struct made made;
 
 	make(&made, "192.0.2.1", "192.0.2.2", 0);
-	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, 0, &packet),
 			 LULL_NET_FOUND_NOBODY);
 	lull_net_claims_add(&claims, &claim);
-	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, 0, &packet),
 			 LULL_NET_FOUND_CLAIM);
 	assert_int_equal(packet.first, 4);
 	assert_int_equal(packet.len_bytes, PAYLOAD);
-	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size - 1, &packet),
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size - 1, 0, &packet),
 			 LULL_NET_FOUND_CUT);
 	make(&made, NULL, NULL, 0x99fe);
-	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, 0, &packet),
 			 LULL_NET_FOUND_NOBODY);
 	claim = (struct lull_net_claim){ .index = 5, .first = 4, .ethernet = true };
 	claim.ether_type = 0x99fe;
 	lull_net_claims_add(&claims, &claim);
-	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, 0, &packet),
 			 LULL_NET_FOUND_CLAIM);
 	assert_int_equal(packet.first, 5);
 }

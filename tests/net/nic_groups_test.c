@@ -9,22 +9,6 @@
 
 static uint8_t frame[NIC_FRAME_MAX];
 
-static struct lull_finding
-finding(const char *subject)
-{
-	struct lull_finding lines[16] = { { .grade = 0 } };
-	struct lull_findings findings = { .lines = lines, .count_max = 16 };
-
-	nic.backend->check(nic.state, &findings);
-	for (uint32_t i = 0; i < nic.claim_count; i++)
-		nic.backend->check_claim(nic.state, &nic.claims[i], &findings);
-	for (uint32_t i = 0; i < findings.count; i++)
-		if (strcmp(lines[i].subject, subject) == 0)
-			return lines[i];
-	fail_msg("nothing is said of %s", subject);
-	return lines[0];
-}
-
 static bool
 has(const char *mac)
 {
@@ -50,7 +34,7 @@ TEST(filter__has_the_groups_of_claims_and_no_others)
 	assert_true(has("91:e0:f0:00:fe:01") && has("91:e0:f0:00:fe:02"));
 	assert_true(has("33:33:00:02:00:03"));
 	assert_false(nic.all_groups);
-	assert_non_null(strstr(finding("groups").text, "3 addresses are in the filter"));
+	assert_non_null(strstr(nic_finding("groups").text, "3 addresses are in the filter"));
 	nic_close();
 }
 
@@ -60,7 +44,7 @@ TEST(filter__lets_all_through_when_no_address_is_named)
 	nic_open("");
 	nic_claim_ethernet(CMP, NULL);
 	assert_true(nic.all_groups);
-	assert_non_null(strstr(finding("groups").text, "lets all groups through"));
+	assert_non_null(strstr(nic_finding("groups").text, "lets all groups through"));
 	nic_close();
 	nic_reset();
 	nic_open("");
@@ -100,7 +84,7 @@ TEST(igmp__is_spoken_by_lull)
 	nic_claim(5004, "239.1.2.3");
 	assert_true(has("01:00:5e:01:02:03"));
 	assert_true(has("01:00:5e:00:00:01")); /* queries */
-	assert_non_null(strstr(finding("groups").text, "lull reports 1 of IPv4 itself"));
+	assert_non_null(strstr(nic_finding("groups").text, "lull reports 1 of IPv4 itself"));
 	nic_start();
 	assert_int_equal(nic_receive(packets), 0);
 	size = nic_sent(frame);

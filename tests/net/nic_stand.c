@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <rte_flow.h>
+
 #include "net/frame.h"
 #include "net/module.h"
 
@@ -37,6 +39,8 @@ __wrap_rte_eth_dev_configure(uint16_t port_id, uint16_t rx_count, uint16_t tx_co
 	struct rte_eth_conf plain = *conf;
 
 	nic.conf = *conf;
+	nic.configured = true;
+	nic.queues = rx_count;
 	plain.rxmode.offloads = 0;
 	return __real_rte_eth_dev_configure(port_id, rx_count, tx_count, &plain);
 }
@@ -93,6 +97,79 @@ __wrap_rte_eth_allmulticast_enable(uint16_t port_id)
 	return 0;
 }
 
+int __wrap_rte_flow_validate(uint16_t port_id, const struct rte_flow_attr *attr,
+			     const struct rte_flow_item *items,
+			     const struct rte_flow_action *actions, struct rte_flow_error *error);
+int
+__wrap_rte_flow_validate(uint16_t port_id, const struct rte_flow_attr *attr,
+			 const struct rte_flow_item *items, const struct rte_flow_action *actions,
+			 struct rte_flow_error *error)
+{
+	(void)port_id;
+	(void)attr;
+	(void)items;
+	(void)actions;
+	error->message = nic.refuses;
+	return nic.refuses != NULL ? -ENOTSUP : 0;
+}
+
+struct rte_flow *__wrap_rte_flow_create(uint16_t port_id, const struct rte_flow_attr *attr,
+					const struct rte_flow_item *items,
+					const struct rte_flow_action *actions,
+					struct rte_flow_error *error);
+struct rte_flow *
+__wrap_rte_flow_create(uint16_t port_id, const struct rte_flow_attr *attr,
+		       const struct rte_flow_item *items, const struct rte_flow_action *actions,
+		       struct rte_flow_error *error)
+{
+	(void)port_id;
+	(void)attr;
+	(void)error;
+	assert_null(nic.refuses);
+	assert_true(nic.rule_count < sizeof(nic.rules) / sizeof(nic.rules[0]));
+	assert_int_equal(actions[0].type, RTE_FLOW_ACTION_TYPE_QUEUE);
+	nic.rules[nic.rule_count].queue =
+		((const struct rte_flow_action_queue *)actions[0].conf)->index;
+	for (; items->type != RTE_FLOW_ITEM_TYPE_END; items++) {
+		const struct rte_flow_item_eth *eth = items->spec;
+		const struct rte_flow_item_ipv4 *ip4 = items->spec;
+		const struct rte_flow_item_udp *udp = items->spec;
+
+		if (items->spec == NULL)
+			continue;
+		if (items->type == RTE_FLOW_ITEM_TYPE_ETH)
+			nic.rules[nic.rule_count].ether_type = rte_be_to_cpu_16(eth->type);
+		if (items->type == RTE_FLOW_ITEM_TYPE_IPV4)
+			nic.rules[nic.rule_count].protocol = ip4->hdr.next_proto_id;
+		if (items->type == RTE_FLOW_ITEM_TYPE_UDP)
+			nic.rules[nic.rule_count].port = rte_be_to_cpu_16(udp->hdr.dst_port);
+	}
+	nic.rule_count++;
+	return (struct rte_flow *)&nic; /* not looked at */
+}
+
+int __wrap_rte_flow_flush(uint16_t port_id, struct rte_flow_error *error);
+int
+__wrap_rte_flow_flush(uint16_t port_id, struct rte_flow_error *error)
+{
+	(void)port_id;
+	(void)error;
+	nic.rule_count = 0;
+	return 0;
+}
+
+int __wrap_rte_flow_isolate(uint16_t port_id, int set, struct rte_flow_error *error);
+int
+__wrap_rte_flow_isolate(uint16_t port_id, int set, struct rte_flow_error *error)
+{
+	(void)port_id;
+	error->message = nic.isolates_no;
+	if (nic.isolates_no != NULL)
+		return -ENOTSUP;
+	nic.isolated = set != 0 && !nic.configured;
+	return 0;
+}
+
 /* ---- the back end ---- */
 
 void
@@ -109,7 +186,7 @@ nic_reset(void)
 static int
 nic_try(const char *device, struct lull_error *error)
 {
-	const struct lull_net_config config = { .program = "test", .ring_pkts = 64 };
+	const struct lull_net_config config = { .program = "test", .ring_pkts = 64, .sums = true };
 
 	return nic.backend->open(&config, device, &nic.state, error);
 }
@@ -163,8 +240,23 @@ nic_claim(uint16_t port, const char *address)
 	struct lull_net_claim *claim = nic_next();
 
 	claim->port = port;
+	for (uint32_t i = nic.claim_count; i > 0; i--)
+		if (nic.claims[i - 1].port == port)
+			claim->first = nic.claims[i - 1].index;
 	assert_int_equal(lull_net_ip_parse(address, &claim->address), 0);
 	nic_add(claim);
+}
+
+void
+nic_claim_refused(uint16_t port, const char *words)
+{
+	struct lull_net_claim *claim = nic_next();
+	struct lull_error error = { "" };
+
+	claim->port = port;
+	assert_true(nic.backend->claim(nic.state, claim, &error) < 0);
+	if (strstr(error.text, words) == NULL)
+		fail_msg("'%s' is not in '%s'", words, error.text);
 }
 
 void
@@ -194,8 +286,31 @@ nic_close(void)
 	if (nic_holds)
 		nic.backend->release(nic.state);
 	nic_holds = false;
+	/* The rings outlive the port. */
+	for (uint16_t queue = 0; queue < nic.queues; queue++) {
+		struct rte_mbuf *pkt;
+
+		while (rte_eth_rx_burst(nic.port_id, queue, &pkt, 1) == 1)
+			rte_pktmbuf_free(pkt);
+	}
 	nic.backend->thread(nic.state, false);
 	nic.backend->close(nic.state);
+}
+
+struct lull_finding
+nic_finding(const char *subject)
+{
+	struct lull_finding lines[16] = { { .grade = 0 } };
+	struct lull_findings findings = { .lines = lines, .count_max = 16 };
+
+	nic.backend->check(nic.state, &findings);
+	for (uint32_t i = 0; i < nic.claim_count; i++)
+		nic.backend->check_claim(nic.state, &nic.claims[i], &findings);
+	for (uint32_t i = 0; i < findings.count; i++)
+		if (strcmp(lines[i].subject, subject) == 0)
+			return lines[i];
+	fail_msg("nothing is said of %s", subject);
+	return lines[0];
 }
 
 /* ---- packets ---- */

@@ -21,14 +21,24 @@ struct nic {
 	/* what it can do */
 	uint32_t mtu_max;
 	uint64_t offloads;
-	int list_rc; /* what it answers to a list of groups */
+	int list_rc;             /* what it answers to a list of groups */
+	const char *refuses;     /* rules, with this sentence; NULL: it takes them */
+	const char *isolates_no; /* the same for isolation */
 	/* what it was asked for */
+	bool configured;
+	uint16_t queues;
 	struct rte_eth_conf conf;
 	uint32_t mtu;        /* by a call of its own */
 	uint32_t room_bytes; /* of a buffer, behind its headroom */
 	uint32_t mac_count;  /* groups in its filter */
 	struct rte_ether_addr macs[16];
 	bool all_groups;
+	uint32_t rule_count;
+	struct {
+		uint16_t queue, port, ether_type;
+		uint8_t protocol;
+	} rules[16];
+	bool isolated; /* before it was configured */
 	/* the back end */
 	const struct lull_net_backend *backend;
 	void *state;
@@ -45,6 +55,8 @@ void nic_open(const char *words);
 /** It is refused, and the sentence has @p words in it. */
 void nic_refuses(const char *device, const char *words);
 void nic_claim(uint16_t port, const char *address);
+/** It is refused, and the sentence has @p words in it. */
+void nic_claim_refused(uint16_t port, const char *words);
 /** An ether type; @p mac: NULL for any. */
 void nic_claim_ethernet(uint16_t ether_type, const char *mac);
 void nic_start(void);
@@ -59,6 +71,8 @@ void nic_comes(uint16_t queue, const uint8_t *frame, uint32_t size, uint32_t seg
 uint32_t nic_sent(uint8_t *frame);
 /** What there is; the packets are released by the next call. */
 uint32_t nic_receive(struct lull_net_packet *packets);
+/** What the self-check says of @p subject; fails the test when it says nothing. */
+struct lull_finding nic_finding(const char *subject);
 /** The payload of nic_frame(). */
 void nic_expect(const struct lull_net_packet *packet, uint32_t number, uint32_t len_bytes);
 

@@ -125,7 +125,7 @@ TEST(steer__asks_for_udp_to_a_port)
 						 .address_bytes = 4 };
 	struct lull_rx_port *rx_port = rx_port_open(FAILSAFE);
 
-	assert_int_equal(lull_rx_port_steer(rx_port, &any), 0);
+	assert_int_equal(lull_rx_port_steer(rx_port, &any, NULL), 0);
 	assert_int_equal(seen.validated, 1);
 	assert_int_equal(seen.created, 1);
 	assert_int_equal(seen.types[1], RTE_FLOW_ITEM_TYPE_IPV4);
@@ -133,7 +133,7 @@ TEST(steer__asks_for_udp_to_a_port)
 	assert_int_equal(seen.types[3], RTE_FLOW_ITEM_TYPE_END);
 	assert_int_equal(seen.port, 5004);
 	assert_int_equal(seen.action, RTE_FLOW_ACTION_TYPE_QUEUE);
-	assert_int_equal(lull_rx_port_steer(rx_port, &exact), 0);
+	assert_int_equal(lull_rx_port_steer(rx_port, &exact, NULL), 0);
 	assert_int_equal(seen.port, 5005);
 	assert_memory_equal(seen.address, four, sizeof(four));
 	assert_int_equal(seen.flushed, 0);
@@ -150,10 +150,10 @@ TEST(steer__asks_for_ipv6_and_ether_types)
 	const struct lull_rx_port_rule type = { .ether_type = 0x99fe };
 	struct lull_rx_port *rx_port = rx_port_open(FAILSAFE);
 
-	assert_int_equal(lull_rx_port_steer(rx_port, &exact), 0);
+	assert_int_equal(lull_rx_port_steer(rx_port, &exact, NULL), 0);
 	assert_int_equal(seen.types[1], RTE_FLOW_ITEM_TYPE_IPV6);
 	assert_memory_equal(seen.address, six, sizeof(six));
-	assert_int_equal(lull_rx_port_steer(rx_port, &type), 0);
+	assert_int_equal(lull_rx_port_steer(rx_port, &type, NULL), 0);
 	assert_int_equal(seen.types[0], RTE_FLOW_ITEM_TYPE_ETH);
 	assert_int_equal(seen.types[1], RTE_FLOW_ITEM_TYPE_END);
 	assert_int_equal(seen.ether_type, 0x99fe);
@@ -167,7 +167,7 @@ TEST(steer__leaves_a_port_that_refuses)
 	struct lull_rx_port_packet packets[LULL_RX_PORT_BURST];
 	struct lull_rx_port *rx_port = rx_port_open("net_null7");
 
-	assert_int_equal(lull_rx_port_steer(rx_port, &rule), -ENOSYS);
+	assert_int_equal(lull_rx_port_steer(rx_port, &rule, NULL), -ENOSYS);
 	assert_int_equal(seen.created, 0);
 	assert_true(lull_rx_port_receive(rx_port, packets) > 0);
 	lull_rx_port_except(rx_port, 0); /* nothing without a TAP */
@@ -238,6 +238,9 @@ TEST(device__names_what_is_wrong)
 	expect_refusal("af_packet=lo,exception=", "exception: give the name of an interface");
 	expect_refusal("af_packet=lo,exception=much-too-long-a-name", "exception: give");
 	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets the other packets anyway");
+	expect_refusal("af_packet=lo,queues=2", "leave queues out");
+	expect_refusal("net_null7,queues=0", "queues: give a number in 1..64");
+	expect_refusal("net_null7,isolate=yes,exception=cam0", "leave one of them out");
 	expect_refusal("af_xdp=lo", "its MTU is 65536, and AF_XDP takes at most 3434");
 	expect_refusal("af_packet=nosuch0", "nosuch0 does not exist");
 }
