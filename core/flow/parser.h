@@ -27,4 +27,7 @@ struct lull_flow_parser {
 struct lull_flow_parser_config lull_flow_parser_config_full(
 	const struct lull_flow_parser_config *config);
 
+/** Add the counters of @p part to those of @p parser, and zero them. */
+void lull_flow_parser_join(struct lull_flow_parser *parser, struct lull_flow_parser *part);
+
 #endif

@@ -89,3 +89,13 @@ lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
 
 	return LULL_RANGES_CHECK(ranges, error);
 }
+
+void
+lull_flow_parser_join(struct lull_flow_parser *parser, struct lull_flow_parser *part)
+{
+	uint64_t *to = (uint64_t *)&parser->counters, *from = (uint64_t *)&part->counters;
+
+	for (size_t i = 0; i < sizeof(parser->counters) / sizeof(*to); i++)
+		LULL_COUNTER_ADD(to[i], from[i]);
+	part->counters = (struct lull_flow_parser_counters){ 0 };
+}

@@ -71,6 +71,27 @@ table_deadline_ns(const struct lull_flow_table *table, const struct lull_flow_re
 					 record->last_clock_ns);
 }
 
+/** A packet with this digest will be added: ask for what tells its entry. */
+static inline void
+lull_flow_table_prefetch_head(const struct lull_flow_table *table, uint32_t digest)
+{
+	__builtin_prefetch(lull_flow_index_head(&table->index, digest));
+}
+
+/** The same for the entry; the head is there. */
+static inline void
+lull_flow_table_prefetch_entry(const struct lull_flow_table *table, uint32_t digest)
+{
+	uint32_t index = *lull_flow_index_head(&table->index, digest);
+	const uint8_t *entry;
+
+	if (index == LULL_WHEEL_NONE)
+		return;
+	entry = (const uint8_t *)table_entry(table, index);
+	for (size_t at = 0; at < sizeof(struct table_entry); at += LULL_CACHE_LINE)
+		__builtin_prefetch(entry + at, 1);
+}
+
 /** The config with its defaults. */
 struct lull_flow_table_config lull_flow_table_config_full(
 	const struct lull_flow_table_config *config);

@@ -3,6 +3,7 @@
 
 #include "case.h"
 #include "base/prng.h"
+#include "flow/parser.h"
 #include "frame.h"
 
 #define RAW 101
@@ -300,4 +301,24 @@ TEST(parse__random_damage)
 	assert_true(counters->causes[LULL_FLOW_TRUNCATED] > 1000);
 	assert_true(counters->causes[LULL_FLOW_MALFORMED] > 100);
 	free(deep);
+}
+
+TEST_WITH(join__adds_counters_and_zeroes_them, setup, teardown)
+{
+	struct lull_flow_parser_config config = { .fragment_bits = 4 };
+	struct lull_flow_parser *part = parser_new(&config);
+	const struct lull_flow_parser_counters *counters = lull_flow_parser_counters(parser);
+	struct frame frame = { .len = 0 };
+	struct lull_flow_packet packet;
+
+	put_datagram(&frame);
+	for (int i = 0; i < 3; i++)
+		parse_cut(i == 0 ? parser : part, RAW, &frame, frame.len, 0, &packet);
+	parse_cut(part, RAW, &frame, 3, 0, &packet);
+	lull_flow_parser_join(parser, part);
+	assert_int_equal(counters->causes[LULL_FLOW_OK], 3);
+	assert_int_equal(counters->causes[LULL_FLOW_TRUNCATED], 1);
+	lull_flow_parser_join(parser, part);
+	assert_int_equal(counters->causes[LULL_FLOW_OK], 3);
+	free(part);
 }
