@@ -41,6 +41,14 @@ control_command(const struct flow_settings *settings, enum lull_pipeline_verb ve
 	};
 }
 
+/* Where nobody dispatches there is nobody to be told. */
+static bool
+control_is_dispatch(enum lull_pipeline_verb verb)
+{
+	return verb == LULL_PIPELINE_SCHEDULER || verb == LULL_PIPELINE_THRESHOLDS ||
+	       verb == LULL_PIPELINE_FLUSH;
+}
+
 /* What concerns the pipeline concerns all loops of a part. */
 static int
 control_apply_stages(struct flow *flow, const struct lull_live_change *change, size_t row,
@@ -51,6 +59,11 @@ control_apply_stages(struct flow *flow, const struct lull_live_change *change, s
 
 	if (change->loop[0] != '\0')
 		return lull_error_set(error, -EINVAL, "%s: it is set for all loops, not for one",
+				      stage_keys[row].key);
+	if (flow_workers_read(flow) && control_is_dispatch(command.verb))
+		return lull_error_set(error, -ENOTSUP,
+				      "%s: workers read these files themselves, each flow is read "
+				      "by one of them; start with --scheduler for a dispatcher",
 				      stage_keys[row].key);
 	/* Dispatchers have forgotten who had flows that were silent for longer. */
 	if (command.verb == LULL_PIPELINE_IDLE && command.idle_ns > flow->idle_ns_max)

@@ -74,6 +74,7 @@ flow_open_export(struct flow *flow, struct lull_error *error)
 	struct flow_sink_settings sink;
 	int rc = flow_sink_settings_make(&flow->settings, &flow->sink_list, &sink, error);
 
+	sink.instances = flow_aggregator_count(flow);
 	if (flow->user.wanted) {
 		sink.as_user = export_as_user;
 		sink.as_user_arg = &flow->user;

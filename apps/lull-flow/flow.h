@@ -30,7 +30,7 @@ enum flow_part {
 	FLOW_PART_WORKER,
 	FLOW_PART_AGGREGATOR,
 	FLOW_PART_OUTPUT,
-	FLOW_PART_WHOLE, /* I/O, the first worker and the aggregator in one */
+	FLOW_PART_WHOLE, /* I/O, the first worker and the aggregator, or a worker that reads */
 };
 
 /** What a loop of the pipeline is; the loop has the same index. */
@@ -85,6 +85,14 @@ int flow_open_export(struct flow *flow, struct lull_error *error);
 void flow_watch_export(struct flow *flow);
 /** SIGHUP: open files of records anew, read settings again. */
 void flow_hangup(void *state);
+
+/**
+ * Do workers read the files themselves? Each is then one thread for all, as the only one is. Inputs
+ * are open.
+ */
+bool flow_workers_read(const struct flow *flow);
+/** Aggregators there are: as many as asked for, or one for each worker that reads. */
+uint32_t flow_aggregator_count(const struct flow *flow);
 
 /** The loops of the pipeline, part by part. */
 int flow_open_threads(struct flow *flow, struct lull_error *error);

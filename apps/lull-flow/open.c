@@ -169,7 +169,8 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 	struct lull_pipeline_config config = {
 		.io_count = settings->io,
 		.worker_count = settings->workers,
-		.aggregator_count = settings->aggregators,
+		.aggregator_count = flow_aggregator_count(flow),
+		.workers_read = flow_workers_read(flow),
 		.ring_pkts = settings->ring,
 		.burst_pkts = settings->burst,
 		.flush_pkts = settings->flush_burst,
@@ -194,7 +195,7 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 			.arg = &flow->files,
 			.stays = flow_files_stay(&flow->files),
 		};
-	for (uint32_t i = 0; i < settings->aggregators; i++)
+	for (uint32_t i = 0; i < config.aggregator_count; i++)
 		config.sinks[i] = flow_sink_instance(flow->sink, i);
 	if (flow->filter != NULL) {
 		config.accept = flow_filter_accept;

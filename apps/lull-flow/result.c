@@ -110,6 +110,7 @@ result_dispatch(const struct flow *flow)
 	for (uint32_t i = 0; i < flow->settings.io; i++) {
 		const struct lull_dispatch_counters *counters =
 			lull_pipeline_dispatch(flow->pipeline, i);
+		struct lull_flow_connections_counters connections;
 		json_t *object = json_object();
 
 		lull_result_put_table(object, lull_dispatch_counter_table, counters);
@@ -119,8 +120,8 @@ result_dispatch(const struct flow *flow)
 				    result_counts(counters->shadow_pkts, flow->settings.workers));
 		lull_result_put_table(object, lull_flow_parser_counter_table,
 				      lull_pipeline_parser(flow->pipeline, i));
-		lull_result_put_table(object, lull_flow_connections_counter_table,
-				      lull_pipeline_connections(flow->pipeline, i));
+		lull_pipeline_connections(flow->pipeline, i, &connections);
+		lull_result_put_table(object, lull_flow_connections_counter_table, &connections);
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -146,7 +147,7 @@ result_merges(const struct flow *flow)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < flow->settings.aggregators; i++) {
+	for (uint32_t i = 0; i < flow_aggregator_count(flow); i++) {
 		json_t *object = json_object();
 
 		lull_result_put_table(object, lull_flow_merge_counter_table,

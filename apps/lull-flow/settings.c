@@ -162,7 +162,7 @@ const struct lull_option flow_options[] = {
 			"threads, and the others share those of the I/O threads.",
 			.value_help = "all", .joined = true),
 	LULL_ROW_CHOICE("scheduler", scheduler, "Policy that chooses the worker of each packet.",
-			.group = "Dispatch", .value_help = "sticky",
+			.group = "Dispatch", .value_help = "sticky; hrw for files",
 			.choice = lull_dispatch_scheduler_name,
 			.choice_help = lull_dispatch_scheduler_help, .live = true),
 	LULL_ROW_CHOICE("shadow", shadow, "Second scheduler, whose choices are only counted.",

@@ -98,6 +98,8 @@ bool flow_settings_from_files(const struct flow_settings *settings);
 bool flow_settings_bare(const struct flow_settings *settings);
 /** Does one thread do all that further workers do not? */
 bool flow_settings_whole(const struct flow_settings *settings);
+/** May workers read captures themselves? A dispatcher sees all packets, one after the other. */
+bool flow_settings_undispatched(const struct flow_settings *settings);
 /** Does an output loop run? */
 bool flow_settings_has_output(const struct flow_settings *settings);
 const struct lull_scheduler *flow_settings_scheduler(const struct flow_settings *settings);

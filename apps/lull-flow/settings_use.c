@@ -25,6 +25,13 @@ flow_preset(void *presets)
 	settings->identify = lull_identify_version() != NULL;
 }
 
+/* Is there something that a dispatcher is needed for, whatever the scheduler? */
+static bool
+settings_dispatches(const struct flow_settings *settings)
+{
+	return !flow_settings_whole(settings) || settings->shadow > 0 || settings->trace[0] != '\0';
+}
+
 /* A loop that polls keeps others off its CPU; one that sleeps lets them work. */
 void
 flow_settings_choose_governor(struct flow_settings *settings, bool shared)
@@ -39,10 +46,15 @@ flow_settings_choose_governor(struct flow_settings *settings, bool shared)
 		settings->resting.governor++;
 }
 
+/*
+ * Files wait for whoever is slow, so no flow needs to move: by hrw workers read them side by side.
+ * All other inputs have loads to be balanced.
+ */
 static void
 settings_choose_scheduler(struct flow_settings *settings)
 {
-	const struct lull_scheduler *scheduler = lull_scheduler_find("sticky");
+	const struct lull_scheduler *scheduler =
+		lull_scheduler_find(settings_dispatches(settings) ? "sticky" : "hrw");
 
 	if (settings->scheduler != FLOW_NOT_CHOSEN)
 		return;
@@ -68,6 +80,13 @@ bool
 flow_settings_whole(const struct flow_settings *settings)
 {
 	return flow_settings_bare(settings) && settings->aggregators == 1;
+}
+
+bool
+flow_settings_undispatched(const struct flow_settings *settings)
+{
+	return !settings_dispatches(settings) &&
+	       !lull_scheduler_splits(flow_settings_scheduler(settings));
 }
 
 bool

@@ -76,14 +76,29 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 	return rc;
 }
 
-/* One thread for all, and one for each further worker. */
+bool
+flow_workers_read(const struct flow *flow)
+{
+	return flow_settings_undispatched(&flow->settings) && flow_files_stay(&flow->files);
+}
+
+uint32_t
+flow_aggregator_count(const struct flow *flow)
+{
+	if (flow_workers_read(flow))
+		return LULL_MIN(flow->settings.workers, (uint32_t)LULL_PIPELINE_AGGREGATOR_MAX);
+	return flow->settings.aggregators;
+}
+
+/* One thread for all, and one for each further worker, which may be just like it. */
 static int
 thread_open_whole(struct flow *flow, struct lull_error *error)
 {
+	enum flow_part further = flow_workers_read(flow) ? FLOW_PART_WHOLE : FLOW_PART_WORKER;
 	int rc = thread_open(flow, FLOW_PART_WHOLE, 0, error);
 
 	for (uint32_t i = 1; rc == 0 && i < flow->settings.workers; i++)
-		rc = thread_open(flow, FLOW_PART_WORKER, i, error);
+		rc = thread_open(flow, further, i, error);
 	return rc;
 }
 

@@ -93,16 +93,22 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint1
 		flow_early_release(io, 0, now_ns);
 }
 
+bool
+flow_io_accepts(const struct flow_io *io, const struct lull_pipeline_frame *frame)
+{
+	const struct lull_pipeline_config *config = &io->pipeline->config;
+
+	return config->accept == NULL ||
+	       config->accept(config->accept_arg, io->index, frame->link_type, frame->data,
+			      frame->captured_bytes, frame->original_bytes);
+}
+
 /* false: the frame does not pass the filter; its buffer goes back, and the clock goes on. */
 static bool
 io_accept(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame,
 	  uint64_t clock_ns)
 {
-	const struct lull_pipeline_config *config = &io->pipeline->config;
-
-	if (config->accept == NULL ||
-	    config->accept(config->accept_arg, io->index, frame->link_type, frame->data,
-			   frame->captured_bytes, frame->original_bytes))
+	if (flow_io_accepts(io, frame))
 		return true;
 	io->clock_ns = LULL_MAX(io->clock_ns, clock_ns);
 	io->burst.freed[io->burst.gone++] = pkt;
@@ -297,6 +303,12 @@ io_source_clock(struct flow_io *io, uint64_t time_ns)
 		io->behind_ns = LULL_MIN(io->behind_ns, apart_ns);
 	}
 	return time_ns + io->behind_ns;
+}
+
+uint64_t
+flow_io_clock(struct flow_io *io, uint64_t time_ns)
+{
+	return io_source_clock(io, time_ns);
 }
 
 static bool

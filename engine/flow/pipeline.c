@@ -72,7 +72,9 @@ pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 	struct flow_worker *worker = pipeline->workers[index];
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < config->io_count; i++)
+	/* A feed has no rings: it is the only input. */
+	worker->inputs[0].io = pipeline->ios[0];
+	for (uint32_t i = 0; rc == 0 && pipeline->feed == NULL && i < config->io_count; i++)
 		rc = pipeline_wire_input(pipeline, i, index, error);
 	for (uint32_t i = 0; rc == 0 && i < config->aggregator_count; i++) {
 		const uint32_t pair[] = { index, i };
@@ -147,6 +149,8 @@ pipeline_make_pool(struct lull_pipeline *pipeline, struct lull_error *error)
 	bool wanted = false;
 
 	/* What is sent needs buffers of a pool. */
+	if (pipeline->feed != NULL)
+		return 0;
 	if (!pipeline->config.output)
 		return pipeline_make_frames(pipeline, error);
 	for (uint32_t i = 0; i < pipeline->config.io_count; i++)
@@ -169,6 +173,11 @@ pipeline_make(struct lull_pipeline *pipeline, struct lull_error *error)
 
 	for (uint32_t i = 0; rc == 0 && i < config->io_count; i++)
 		rc = pipeline_make_io(pipeline, i, error);
+	if (rc == 0 && config->workers_read) {
+		pipeline->feed = flow_feed_create(pipeline);
+		if (pipeline->feed == NULL)
+			rc = lull_error_set(error, -ENOMEM, "pipeline: no memory to read ahead");
+	}
 	for (uint32_t i = 0; rc == 0 && i < config->worker_count; i++)
 		rc = pipeline_make_worker(pipeline, i, error);
 	for (uint32_t i = 0; rc == 0 && i < config->aggregator_count; i++)
@@ -217,6 +226,7 @@ lull_pipeline_destroy(struct lull_pipeline *pipeline)
 		pipeline_free_io(pipeline->ios[i]);
 		lull_memory_free(pipeline->boards[i]);
 	}
+	flow_feed_destroy(pipeline->feed);
 	lull_memory_free(pipeline->splits);
 	rte_mempool_free(pipeline->pool);
 	lull_memory_free(pipeline);
@@ -227,9 +237,7 @@ lull_pipeline_destroy(struct lull_pipeline *pipeline)
 bool
 lull_pipeline_ended(const struct lull_pipeline *pipeline, uint32_t io_index)
 {
-	const struct flow_io *io = pipeline->ios[io_index];
-
-	return __atomic_load_n(&io->clock_out, __ATOMIC_ACQUIRE) == FLOW_CLOCK_END;
+	return flow_io_ended(pipeline->ios[io_index]);
 }
 
 /* Who is not done, the first in the order of packets; NULL: all are. */

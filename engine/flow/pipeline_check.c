@@ -117,6 +117,15 @@ check_within(const struct lull_pipeline *pipeline, const struct pipeline_reading
 
 /* ---- between ---- */
 
+/* Packets that can be between the two. */
+static uint64_t
+check_room(const struct lull_pipeline *pipeline, uint32_t io, uint32_t worker)
+{
+	if (pipeline->feed != NULL)
+		return flow_feed_room(pipeline);
+	return rte_ring_get_capacity(pipeline->ios[io]->rings[worker]) + FLOW_BATCH;
+}
+
 static int
 check_packets(const struct lull_pipeline *pipeline, const struct pipeline_reading *before,
 	      const struct pipeline_reading *after, struct lull_error *error)
@@ -129,9 +138,7 @@ check_packets(const struct lull_pipeline *pipeline, const struct pipeline_readin
 
 			rc = check_ring(error, "packets of io and worker", pair,
 					before->workers[j].taken[i], before->ios[i].sent[j],
-					after->workers[j].taken[i],
-					rte_ring_get_capacity(pipeline->ios[i]->rings[j]) +
-						FLOW_BATCH);
+					after->workers[j].taken[i], check_room(pipeline, i, j));
 		}
 	}
 	return rc;

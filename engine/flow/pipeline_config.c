@@ -73,7 +73,9 @@ config_merge_records(const struct lull_pipeline_config *config)
 static void
 config_connections(struct lull_pipeline_config *config)
 {
-	uint64_t entries = 2ull * config->worker_count * config->table.entries_max;
+	/* Where workers read each has its own. */
+	uint32_t workers = config->workers_read ? 1 : config->worker_count;
+	uint64_t entries = 2ull * workers * config->table.entries_max;
 	uint32_t bits = CONNECTION_BITS_MIN;
 
 	while (bits < CONNECTION_BITS_MAX && 1ull << bits < entries)
@@ -91,8 +93,12 @@ config_agree(struct lull_pipeline_config *config)
 	uint64_t outlast_ns = LULL_MIN(2 * config->table.idle_ns, DAY_NS);
 
 	config->dispatch.worker_count = config->worker_count;
-	config->dispatch.tracks = config->worker_count > 1 || config->io_count > 1;
+	config->dispatch.tracks =
+		(config->worker_count > 1 || config->io_count > 1) && !config->workers_read;
 	config->dispatch.idle_ns = LULL_MAX(config->dispatch.idle_ns, outlast_ns);
+	/* What stays where it is needs no buckets to be in order. */
+	if (config->workers_read && config->dispatch.order == LULL_ORDER_DRAIN)
+		config->dispatch.order = LULL_ORDER_NONE;
 	config_connections(config);
 	config->table.announce_all = config->io_count > 1;
 	config->table.extra_bytes = config->identify ? sizeof(struct lull_identify_flow) : 0;
@@ -142,8 +148,31 @@ pipeline_config_merge(const struct lull_pipeline_config *config)
 		.idle_ns = config->table.idle_ns,
 		.active_ns = config->table.active_ns,
 		.payload_bytes = config->table.payload_bytes,
-		.hold = config->worker_count > 1 || config->io_count > 1,
+		.hold = (config->worker_count > 1 || config->io_count > 1) && !config->workers_read,
 	};
+}
+
+/* What needs a dispatcher that sees all packets, and one after the other. */
+static int
+config_workers_read(const struct lull_pipeline_config *config, struct lull_error *error)
+{
+	const struct lull_dispatch_config *dispatch = &config->dispatch;
+
+	if (!config->workers_read)
+		return 0;
+	if (config->io_count != 1 || config->sources[0].read == NULL || !config->sources[0].stays)
+		return lull_error_set(error, -EINVAL,
+				      "workers read one source whose data stays, and no ports");
+	if (dispatch->scheduler == NULL || lull_scheduler_splits(dispatch->scheduler) ||
+	    dispatch->shadow != NULL || config->trace != NULL || config->output)
+		return lull_error_set(error, -EINVAL,
+				      "workers read without a dispatcher: no scheduler that splits "
+				      "flows, no shadow, trace or output");
+	if (config->aggregator_count > config->worker_count)
+		return lull_error_set(error, -EINVAL,
+				      "workers read: %u aggregators, but %u workers",
+				      config->aggregator_count, config->worker_count);
+	return 0;
 }
 
 static int
@@ -178,7 +207,8 @@ pipeline_config_fill(const struct lull_pipeline_config *config, struct lull_pipe
 	if (rc != 0)
 		return rc;
 	config_agree(full);
-	return config_parts(full, error);
+	rc = config_workers_read(full, error);
+	return rc == 0 ? config_parts(full, error) : rc;
 }
 
 uint64_t

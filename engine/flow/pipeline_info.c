@@ -19,10 +19,26 @@ lull_pipeline_parser(const struct lull_pipeline *pipeline, uint32_t io_index)
 	return lull_flow_parser_counters(pipeline->ios[io_index]->parser);
 }
 
-const struct lull_flow_connections_counters *
-lull_pipeline_connections(const struct lull_pipeline *pipeline, uint32_t io_index)
+static void
+info_add_connections(const struct lull_flow_connections *connections,
+		     struct lull_flow_connections_counters *sum)
 {
-	return lull_flow_connections_counters(pipeline->ios[io_index]->connections);
+	const uint64_t *from = (const void *)lull_flow_connections_counters(connections);
+	uint64_t *to = (void *)sum;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += LULL_COUNTER_READ(from[i]);
+}
+
+void
+lull_pipeline_connections(const struct lull_pipeline *pipeline, uint32_t io_index,
+			  struct lull_flow_connections_counters *counters)
+{
+	*counters = (struct lull_flow_connections_counters){ 0 };
+	if (pipeline->feed == NULL)
+		info_add_connections(pipeline->ios[io_index]->connections, counters);
+	for (uint32_t i = 0; pipeline->feed != NULL && i < pipeline->config.worker_count; i++)
+		info_add_connections(pipeline->workers[i]->connections, counters);
 }
 
 const struct lull_flow_table_counters *

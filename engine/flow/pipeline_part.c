@@ -29,12 +29,25 @@ pipeline_zalloc(size_t bytes, struct lull_error *error)
 	return memory;
 }
 
+static int
+part_make_connections(const struct lull_pipeline_config *config,
+		      struct lull_flow_connections **connections, struct lull_error *error)
+{
+	void *memory = pipeline_zalloc(lull_flow_connections_size(&config->connections), error);
+
+	if (memory != NULL &&
+	    lull_flow_connections_init(memory, &config->connections, connections) != 0)
+		lull_memory_free(memory);
+	return *connections != NULL ? 0 : -ENOMEM;
+}
+
 int
 pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct flow_io *io = pipeline_zalloc(sizeof(*io), error);
-	void *dispatch, *parser, *connections;
+	void *dispatch, *parser;
+	int rc = 0;
 
 	if (io == NULL)
 		return -ENOMEM;
@@ -49,15 +62,13 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 	io->span_ns = config->dispatch.idle_ns - config->table.idle_ns;
 	dispatch = pipeline_zalloc(lull_dispatch_size(&config->dispatch), error);
 	parser = pipeline_zalloc(lull_flow_parser_size(&config->parser), error);
-	connections = pipeline_zalloc(lull_flow_connections_size(&config->connections), error);
+	if (!config->workers_read)
+		rc = part_make_connections(config, &io->connections, error);
 	if (dispatch != NULL && lull_dispatch_init(dispatch, &config->dispatch, &io->dispatch) != 0)
 		lull_memory_free(dispatch);
 	if (parser != NULL && lull_flow_parser_init(parser, &config->parser, &io->parser) != 0)
 		lull_memory_free(parser);
-	if (connections != NULL &&
-	    lull_flow_connections_init(connections, &config->connections, &io->connections) != 0)
-		lull_memory_free(connections);
-	if (io->dispatch == NULL || io->parser == NULL || io->connections == NULL)
+	if (io->dispatch == NULL || io->parser == NULL || rc != 0)
 		return -ENOMEM;
 	if (index == 0 && config->trace != NULL)
 		lull_dispatch_trace(io->dispatch, config->trace, config->trace_arg);
@@ -90,16 +101,20 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 	worker->io_count = config->io_count;
 	worker->aggregator_count = config->aggregator_count;
 	worker->wait = config->wait;
-	worker->alone = config->worker_count == 1 && config->io_count == 1;
+	worker->alone =
+		(config->worker_count == 1 && config->io_count == 1) || config->workers_read;
 	worker->splits = pipeline->splits;
 	worker->bucket_mask = (1u << config->dispatch.bucket_bits) - 1;
 	worker->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
+	worker->feed = pipeline->feed;
 	worker->strict = config->io_count > 1;
 	worker->ordered = config->wait && config->io_count == 1 && config->sources[0].read != NULL;
 	for (uint32_t i = 0; i < config->io_count; i++) {
 		worker->strict = worker->strict && config->sources[i].read != NULL;
 		worker->live = worker->live || config->sources[i].read == NULL;
 	}
+	if (config->workers_read && part_make_connections(config, &worker->connections, error) != 0)
+		return -ENOMEM;
 	table_config.worker_index = index;
 	table = pipeline_zalloc(lull_flow_table_size(&table_config), error);
 	if (table == NULL)
@@ -232,7 +247,8 @@ pipeline_free_io(struct flow_io *io)
 {
 	if (io == NULL)
 		return;
-	part_free_early(io->parser);
+	if (!io->pipeline->config.workers_read)
+		part_free_early(io->parser);
 	for (uint32_t i = 0; i < io->worker_count; i++) {
 		part_free_pkts((struct rte_mbuf **)io->staging.workers[i].pkts,
 			       io->staging.workers[i].count);
@@ -259,6 +275,7 @@ pipeline_free_worker(struct flow_worker *worker)
 		part_free_ring(worker->aggregators[i], false);
 	part_free_ring(worker->out, true);
 	lull_identify_destroy(worker->identify);
+	lull_memory_free(worker->connections);
 	lull_memory_free(worker->table);
 	lull_memory_free(worker);
 }

@@ -114,6 +114,8 @@ totals_room(const struct lull_pipeline *pipeline)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 
+	if (pipeline->feed != NULL)
+		return flow_feed_room(pipeline);
 	return (uint64_t)config->worker_count *
 	       (config->io_count * config->ring_pkts + FLOW_HANDS(config->io_count));
 }

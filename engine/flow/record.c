@@ -19,6 +19,9 @@
 static uint32_t
 record_aggregator(const struct flow_worker *worker, uint32_t digest)
 {
+	/* No flow has parts: the one of its own thread, as long as there are so many. */
+	if (worker->feed != NULL)
+		return worker->index % worker->aggregator_count;
 	return (uint32_t)((uint64_t)digest * worker->aggregator_count / (LULL_DIGEST_MAX + 1ull));
 }
 

@@ -46,6 +46,7 @@
 #include "host/cell.h"
 #include "host/port_readings.h"
 
+#include "feed.h"
 #include "frames.h"
 #include "identify.h"
 
@@ -173,6 +174,17 @@ void flow_early_hold(struct flow_io *io, struct lull_flow_packet *packet, uint64
 void flow_early_release(struct flow_io *io, uint64_t clock_ns, uint64_t now_ns);
 /** When something that is staged or waits has to go at the latest; 0: nothing has to. */
 uint64_t flow_early_deadline(const struct flow_io *io, uint64_t now_ns, bool ending);
+/* io.c, for feed.c */
+/** The clock of the next frame of a source, by its stamp. */
+uint64_t flow_io_clock(struct flow_io *io, uint64_t time_ns);
+/** Shall a frame be looked at? */
+bool flow_io_accepts(const struct flow_io *io, const struct lull_pipeline_frame *frame);
+
+static inline bool
+flow_io_ended(const struct flow_io *io)
+{
+	return __atomic_load_n(&io->clock_out, __ATOMIC_ACQUIRE) == FLOW_CLOCK_END;
+}
 
 /* flow_ticks.c */
 /** Read the clocks of ports that stamp packets, now and then. */
@@ -248,7 +260,13 @@ struct flow_worker {
 	uint32_t *boards[LULL_PIPELINE_IO_MAX]; /* next number per bucket; NULL: not tracked */
 	const uint64_t *splits;                 /* that of the only I/O loop */
 	uint32_t bucket_mask;
-	bool alone; /* there is no other worker, nor another clock */
+	bool alone; /* no flow has packets elsewhere, nor another clock */
+	/* Reads the source itself; NULL: I/O loops do. */
+	struct flow_feed *feed;
+	struct lull_flow_connections *connections;
+	struct flow_io_counters read; /* what it has read */
+	uint64_t lot;                 /* that it takes next */
+	uint32_t lot_at;
 	struct flow_worker_counters counters;
 	/* The round that looks for the heaviest flows. */
 	bool top_round;
@@ -268,6 +286,13 @@ struct flow_worker {
 	alignas(LULL_CACHE_LINE) uint32_t top_sequence;
 	struct flow_top_words top_words;
 };
+
+/* worker.c, for feed.c and whole.c */
+/** May it take packets, and is there room for what they bring about? */
+bool flow_worker_ready(struct flow_worker *worker, uint64_t now_ns);
+/** A packet, and the frame that it is in. */
+void flow_worker_packet(struct flow_worker *worker, const struct lull_flow_packet *packet,
+			const uint8_t *data, uint32_t bytes);
 
 /* flow_input.c */
 /** Fill worker->batch with what has come, in the order of clocks where that can be told. */
@@ -369,6 +394,7 @@ struct lull_pipeline {
 	struct flow_worker *workers[FLOW_WORKERS];
 	struct flow_aggregator *aggregators[LULL_PIPELINE_AGGREGATOR_MAX];
 	struct flow_output *output;
+	struct flow_feed *feed;   /* NULL: I/O loops read */
 	struct rte_mempool *pool; /* of sources whose packets are sent on */
 	uint32_t *boards[LULL_PIPELINE_IO_MAX];
 	uint64_t *splits;

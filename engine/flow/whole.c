@@ -3,6 +3,9 @@
  * The whole pipeline as one stage: where there is one I/O loop and one aggregator, their stages and
  * that of the first worker take turns on one thread; further workers have loops of their own.
  * Packets and records go the same ways, by rings that stay in this CPU's cache.
+ *
+ * Where workers read, each of them is such a thread: the feed has the place of the I/O stage, and
+ * the first workers have an aggregator each.
  */
 #include <errno.h>
 #include <stdalign.h>
@@ -29,6 +32,8 @@ struct whole_counters {
 
 struct flow_whole_stage {
 	struct lull_pipeline *pipeline;
+	struct flow_worker *worker; /* of this thread */
+	uint32_t first, end;        /* its parts */
 	struct whole_counters counters;
 	struct {
 		alignas(LULL_CACHE_LINE) uint8_t state[PART_BYTES];
@@ -72,17 +77,44 @@ whole_works(const struct flow_whole_stage *stage, uint32_t read)
 	       rte_ring_count(ring) >= rte_ring_get_capacity(ring) / 2;
 }
 
+static uint32_t
+whole_pull_ring(struct flow_whole_stage *stage, uint64_t now_ns)
+{
+	uint32_t count = whole_pull_part(stage, WHOLE_IO, now_ns);
+
+	if (whole_works(stage, count))
+		count += whole_pull_part(stage, WHOLE_WORKER, now_ns);
+	return count;
+}
+
+/* What is there is taken before more is read: it is still in the cache. */
+static uint32_t
+whole_pull_feed(struct flow_whole_stage *stage, uint64_t now_ns)
+{
+	struct flow_feed *feed = stage->pipeline->feed;
+	struct flow_worker *worker = stage->worker;
+	bool ready = flow_worker_ready(worker, now_ns);
+	uint32_t count = 0;
+
+	flow_feed_settle(feed, worker);
+	if (ready)
+		count = flow_feed_take(feed, worker);
+	if (count == 0)
+		count = flow_feed_read(feed, worker);
+	return count;
+}
+
 static uint16_t
 whole_pull(void *state, uint64_t now_ns)
 {
 	struct flow_whole_stage *stage = state;
+	bool reads = stage->pipeline->feed != NULL;
 	uint32_t total = 0, count = 1;
 
 	for (int round = 0; round < ROUNDS && count > 0; round++) {
-		count = whole_pull_part(stage, WHOLE_IO, now_ns);
-		if (whole_works(stage, count))
-			count += whole_pull_part(stage, WHOLE_WORKER, now_ns);
-		count += whole_pull_part(stage, WHOLE_AGGREGATOR, now_ns);
+		count = reads ? whole_pull_feed(stage, now_ns) : whole_pull_ring(stage, now_ns);
+		if (stage->end > WHOLE_AGGREGATOR)
+			count += whole_pull_part(stage, WHOLE_AGGREGATOR, now_ns);
 		total += count;
 	}
 	return (uint16_t)LULL_MIN(total, (uint32_t)UINT16_MAX);
@@ -91,9 +123,11 @@ whole_pull(void *state, uint64_t now_ns)
 static void
 whole_count(struct flow_whole_stage *stage)
 {
-	const struct flow_io_counters *io = &stage->pipeline->ios[0]->counters;
-	const struct flow_worker_counters *worker = &stage->pipeline->workers[0]->counters;
-	const struct whole_counters counters = {
+	const struct flow_io_counters *io = stage->pipeline->feed != NULL ?
+						    &stage->worker->read :
+						    &stage->pipeline->ios[0]->counters;
+	const struct flow_worker_counters *worker = &stage->worker->counters;
+	struct whole_counters counters = {
 		.rx_pkts = io->rx_pkts,
 		.rx_bytes = io->rx_bytes,
 		.not_ip = io->not_ip,
@@ -105,9 +139,11 @@ whole_count(struct flow_whole_stage *stage)
 		.pkts = worker->pkts,
 		.unrecorded = worker->unrecorded,
 		.identified = worker->identified,
-		.records = stage->pipeline->aggregators[0]->counters.records,
 	};
 
+	if (stage->end > WHOLE_AGGREGATOR)
+		counters.records =
+			stage->pipeline->aggregators[stage->worker->index]->counters.records;
 	flow_counters_copy(&stage->counters, &counters, sizeof(counters));
 }
 
@@ -117,7 +153,7 @@ whole_iterate(void *state, uint64_t now_ns)
 	struct flow_whole_stage *stage = state;
 	uint64_t first_ns = 0;
 
-	for (int part = 0; part < WHOLE_PARTS; part++) {
+	for (uint32_t part = stage->first; part < stage->end; part++) {
 		uint64_t wanted_ns = whole_stages[part]->iterate(stage->parts[part].state, now_ns);
 
 		if (wanted_ns != 0 && (first_ns == 0 || wanted_ns < first_ns))
@@ -133,7 +169,7 @@ whole_command(void *state, const void *data, size_t size, uint64_t now_ns)
 	struct flow_whole_stage *stage = state;
 
 	/* Each takes what is meant for it. */
-	for (int part = 0; part < WHOLE_PARTS; part++)
+	for (uint32_t part = stage->first; part < stage->end; part++)
 		whole_stages[part]->command(stage->parts[part].state, data, size, now_ns);
 }
 
@@ -145,11 +181,16 @@ whole_init(void *state, const void *config, uint64_t now_ns)
 	struct flow_whole_stage *stage = state;
 	int rc = 0;
 
-	if (place->index != 0 || pipeline->io_count != 1 || pipeline->aggregator_count != 1 ||
-	    pipeline->output || pipeline->sources[0].read == NULL)
+	if (pipeline->io_count != 1 || pipeline->output || pipeline->sources[0].read == NULL ||
+	    place->index >= pipeline->worker_count)
+		return -EINVAL;
+	if (!pipeline->workers_read && (place->index != 0 || pipeline->aggregator_count != 1))
 		return -EINVAL;
 	stage->pipeline = place->pipeline;
-	for (int part = 0; rc == 0 && part < WHOLE_PARTS; part++) {
+	stage->worker = place->pipeline->workers[place->index];
+	stage->first = pipeline->workers_read ? WHOLE_WORKER : WHOLE_IO;
+	stage->end = place->index < pipeline->aggregator_count ? WHOLE_PARTS : WHOLE_AGGREGATOR;
+	for (uint32_t part = stage->first; rc == 0 && part < stage->end; part++) {
 		rc = whole_stages[part]->state_size <= PART_BYTES ? 0 : -EINVAL;
 		if (rc == 0)
 			rc = whole_stages[part]->init(stage->parts[part].state, config, now_ns);

@@ -85,11 +85,10 @@ worker_note(struct flow_worker *worker, const struct lull_flow_packet *packet, u
 }
 
 static void
-worker_identify(struct flow_worker *worker, const struct rte_mbuf *pkt,
+worker_identify(struct flow_worker *worker, const uint8_t *data, uint32_t bytes,
 		const struct lull_flow_packet *packet, struct lull_flow_record *record)
 {
 	struct lull_identify_flow *flow = lull_flow_table_extra(worker->table, record);
-	uint32_t bytes = rte_pktmbuf_data_len(pkt);
 
 	if (flow->done || packet->ip_offset >= bytes)
 		return;
@@ -97,8 +96,7 @@ worker_identify(struct flow_worker *worker, const struct rte_mbuf *pkt,
 	if (flow->state == NULL && packet->payload_bytes == 0 &&
 	    lull_flow_table_half_open(worker->table, record))
 		return;
-	lull_identify_packet(worker->identify, flow, packet,
-			     rte_pktmbuf_mtod_offset(pkt, const uint8_t *, packet->ip_offset),
+	lull_identify_packet(worker->identify, flow, packet, data + packet->ip_offset,
 			     bytes - packet->ip_offset);
 	if (!flow->done)
 		return;
@@ -122,17 +120,15 @@ burn_cycles(uint64_t cycles)
 		rte_pause();
 }
 
-static void
-worker_packet(struct flow_worker *worker, struct rte_mbuf *pkt)
+void
+flow_worker_packet(struct flow_worker *worker, const struct lull_flow_packet *packet,
+		   const uint8_t *data, uint32_t bytes)
 {
-	struct lull_flow_packet *packet = &flow_private(pkt)->packet;
 	uint32_t *board = worker->boards[packet->dispatcher];
 	struct lull_flow_record *record;
 	bool late = false;
 
-	record = lull_flow_table_add(
-		worker->table, packet,
-		rte_pktmbuf_mtod_offset(pkt, const uint8_t *, packet->payload_offset));
+	record = lull_flow_table_add(worker->table, packet, data + packet->payload_offset);
 	if (board != NULL)
 		late = worker_late(&board[packet->bucket], packet->seq,
 				   (packet->mark_flags & LULL_DISPATCH_SHARED) != 0);
@@ -140,11 +136,18 @@ worker_packet(struct flow_worker *worker, struct rte_mbuf *pkt)
 	if (record != NULL) {
 		record->reordered += late;
 		if (worker->identify != NULL)
-			worker_identify(worker, pkt, packet, record);
+			worker_identify(worker, data, bytes, packet, record);
 	}
 	if (worker->work_cycles > 0)
 		burn_cycles(worker->work_cycles);
 	worker->finished[packet->dispatcher]++;
+}
+
+static void
+worker_pkt(struct flow_worker *worker, const struct rte_mbuf *pkt)
+{
+	flow_worker_packet(worker, &flow_private((struct rte_mbuf *)(uintptr_t)pkt)->packet,
+			   rte_pktmbuf_mtod(pkt, const uint8_t *), rte_pktmbuf_data_len(pkt));
 }
 
 /* ---- a batch ---- */
@@ -210,15 +213,21 @@ worker_finish(struct flow_worker *worker)
 	worker_output(worker);
 }
 
+bool
+flow_worker_ready(struct flow_worker *worker, uint64_t now_ns)
+{
+	if (now_ns < worker->stall_end_ns || !worker_output(worker))
+		return false;
+	/* Else tables would fill with what has ended, and then with nothing more. */
+	return !worker->wait || (!worker->behind && flow_record_room(worker));
+}
+
 static uint16_t
 worker_pull(void *state, uint64_t now_ns)
 {
 	struct flow_worker *worker = ((struct flow_worker_stage *)state)->worker;
 
-	if (now_ns < worker->stall_end_ns || !worker_output(worker))
-		return 0;
-	/* Else tables would fill with what has ended, and then with nothing more. */
-	if (worker->wait && (worker->behind || !flow_record_room(worker)))
+	if (!flow_worker_ready(worker, now_ns))
 		return 0;
 	flow_input_take(worker);
 	if (worker->batch_count == 0)
@@ -230,7 +239,7 @@ worker_pull(void *state, uint64_t now_ns)
 			rte_prefetch0(flow_private(ahead));
 			rte_prefetch0((uint8_t *)flow_private(ahead) + LULL_CACHE_LINE);
 		}
-		worker_packet(worker, worker->batch[i]);
+		worker_pkt(worker, worker->batch[i]);
 	}
 	worker_finish(worker);
 	return (uint16_t)worker->batch_count;
@@ -346,6 +355,10 @@ worker_command(void *state, const void *data, size_t size, uint64_t now_ns)
 	case LULL_PIPELINE_IDLE:
 		lull_flow_table_timeouts(worker->table,
 					 flow_idle_ns(worker->pipeline, command->idle_ns));
+		if (worker->connections != NULL)
+			lull_flow_connections_timeouts(
+				worker->connections,
+				flow_idle_ns(worker->pipeline, command->idle_ns));
 		break;
 	case LULL_PIPELINE_WORK:
 		worker->work_cycles = worker_cycles(command->work_ns);

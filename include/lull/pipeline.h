@@ -67,6 +67,13 @@ struct lull_pipeline_config {
 	uint64_t flush_ns;   /**< staged packets are sent after so long [20 us] */
 	bool wait;           /**< wait for room instead of dropping: for files [false] */
 	/**
+	 * The workers read source 0 themselves, in turn, and no loop dispatches: all of them run
+	 * lull_stage_flow_whole. Needs one source whose data stays, a scheduler that does not split
+	 * flows, no shadow, trace or output, and at most as many aggregators as workers
+	 * [false]
+	 */
+	bool workers_read;
+	/**
 	 * Records of flows that were split wait for a worker that stands still until it is so far
 	 * behind the worker that is ahead of all, on the packets' clock; then they go without its
 	 * part, and say that they are not exact. 100 ms to 1 day; 0: they wait as long as it takes
@@ -150,7 +157,8 @@ extern const struct lull_stage lull_stage_flow_output;
 /**
  * All of it on one thread, for a pipeline with one source, one aggregator and no output: in the
  * place of these two and of the first worker. Further workers have loops of their own. Its config
- * is that of the others, with index 0.
+ * is that of the others, with index 0. With config workers_read each worker is such a loop, with
+ * its own index, and has the aggregator of that index too if there is one.
  */
 extern const struct lull_stage lull_stage_flow_whole;
 
@@ -255,14 +263,13 @@ const struct lull_dispatch_counters *lull_pipeline_dispatch(const struct lull_pi
 const struct lull_flow_parser_counters *lull_pipeline_parser(const struct lull_pipeline *pipeline,
 							     uint32_t io_index);
 /**
- * Give access to the counters of the TCP connections that a dispatcher has seen. Read members with
- * LULL_COUNTER_READ().
+ * Count the TCP connections that a dispatcher has seen; all of them, where workers read.
  * @param io_index  of its I/O loop
- * @return borrowed for the life of the pipeline
+ * @param counters  out
  * Threads: any.
  */
-const struct lull_flow_connections_counters *lull_pipeline_connections(
-	const struct lull_pipeline *pipeline, uint32_t io_index);
+void lull_pipeline_connections(const struct lull_pipeline *pipeline, uint32_t io_index,
+			       struct lull_flow_connections_counters *counters);
 /**
  * Give access to the counters of a flow table. Read members with LULL_COUNTER_READ().
  * @param worker_index  of its worker

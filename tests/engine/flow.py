@@ -259,10 +259,27 @@ def live_it_answers_and_ends_by_signal(trial: Trial) -> None:
     check(not path.exists(), "leaves nothing behind", path)
 
 
+def nobody_dispatches(trial: Trial, pid: int) -> None:
+    """Flows would be split, and nobody would know, were they dealt out anew."""
+    path = trial.scratch / f"dpdk/lull-flow-{pid}/dpdk_telemetry.v2"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(TIMEOUT_S)
+        try:
+            client.connect(str(path))
+            client.recv(65536)
+        except (FileNotFoundError, ConnectionError):
+            return  # it has read everything already
+        for change in ("scheduler=crc32", "shadow=sticky", "flush-burst=8"):
+            reply = str(ask(client, f"/lull/set,{change}"))
+            check("workers read" in reply, f"refuses {change}", reply)
+        check(ask(client, "/lull/set,idle-timeout=5s").get("ok") == 1, "takes a timeout")
+
+
 def a_signal_ends_reading_with_all_records(trial: Trial) -> None:
     result = trial.scratch / "ended.json"
     with started(trial, "--pcap", trial.captures, "--worker-delay", "2ms", "--ring", 64,
                  "--records", "-", "--json", result) as run:
+        nobody_dispatches(trial, run.pid)
         run.send_signal(signal.SIGTERM)
         stdout, stderr = run.communicate(timeout=TIMEOUT_S)
         check(run.returncode == 0, "ends well", stderr)

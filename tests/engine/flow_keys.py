@@ -308,6 +308,22 @@ def who_never_splits_reorders_nothing(trial: Trial) -> None:
               f"{scheduler} keeps the order of flows", totals)
 
 
+def fragments_follow_from_afar(trial: Trial) -> None:
+    """The first one 400 packets before, which workers that read have had in another lot."""
+    # Their payload looks like a packet header of the file.
+    filling = struct.pack("<IIII", 1000, 0, 60, 60) * 4
+    packets = []
+    for i in range(4000):
+        source = f"10.1.{i % 100}.1"
+        first = udp(source, B, 2000 + i % 100, 53, filling[8:], id=i, fragment=0x2000)
+        later = ip(17, source, B, filling, id=i, fragment=8)
+        packets += [(0.001 * i, first), (0.001 * (i + 200) + 0.0005, later)]
+    lines = trial.records(packets)
+    check(len(lines) == 100 and all(line["packets"] == 80 for line in lines),
+          "each with the fragments of its flow", [len(lines), lines[0]])
+    check(all(line["src_port"] >= 2000 for line in lines), "under its ports", lines[0])
+
+
 def wrong_parts_are_refused(trial: Trial) -> None:
     trial.write([(0, udp(A, B, 1, 2, b""))])
     for parts in ("vnl", "", "vlan,", "none,vlan"):
@@ -329,6 +345,7 @@ TESTS = (
     interfaces_tell_flows_apart,
     seeds_do_not_move_cuts,
     who_never_splits_reorders_nothing,
+    fragments_follow_from_afar,
     wrong_parts_are_refused,
 )
 

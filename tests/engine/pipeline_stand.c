@@ -254,6 +254,10 @@ bench_start(struct bench *bench, const struct lull_port *port)
 		fail_msg("%s", error.text);
 	if (port != NULL)
 		assert_int_equal(lull_pipeline_port(bench->pipeline, port), 0);
+	for (uint32_t i = 0; config->workers_read && i < config->worker_count; i++)
+		bench->workers[i] = bench_loop(bench, "flow", i, &lull_stage_flow_whole, NULL);
+	if (config->workers_read)
+		return;
 	if (bench->whole) {
 		bench->ios[0] = bench_loop(bench, "flow", 0, &lull_stage_flow_whole, NULL);
 		bench->workers[0] = bench->ios[0];

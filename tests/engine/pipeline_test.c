@@ -124,6 +124,64 @@ TEST(pipeline__parts_on_one_thread_are_one_of_each)
 	free(state);
 }
 
+TEST(pipeline__workers_that_read_make_the_same_records)
+{
+	static const struct lull_pipeline_command stall = { .verb = LULL_PIPELINE_STALL,
+							    .stall_ns = 5 * LULL_NS_PER_MS };
+
+	for (uint32_t i = 0; i < 16; i++) {
+		struct bench bench;
+		char what[64];
+		uint32_t count;
+
+		bench_init(&bench, &frames);
+		bench.config.workers_read = true;
+		bench.config.worker_count = 1 + i / 2;
+		bench.config.aggregator_count =
+			LULL_MIN(1 + i / 4, (uint32_t)LULL_PIPELINE_AGGREGATOR_MAX);
+		bench.config.dispatch.scheduler =
+			lull_scheduler_find((i & 1) != 0 ? "hrw" : "crc32");
+		bench.config.aggregator_ring = 64;
+		bench.kept[0].slow = i % 5 == 0;
+		snprintf(what, sizeof(what), "%u workers that read, %u aggregators",
+			 bench.config.worker_count, bench.config.aggregator_count);
+		bench_start(&bench, NULL);
+		if (i % 3 == 0)
+			bench_post(bench.workers[bench.config.worker_count - 1], &stall);
+		bench_complete(&bench);
+		count = bench_records(&bench, records);
+		bench_same(expected, expected_count, records, count, what);
+		assert_int_equal(lull_pipeline_dispatch(bench.pipeline, 0)->pkts, PKTS);
+		bench_close(&bench);
+	}
+}
+
+TEST(pipeline__workers_read_without_a_dispatcher)
+{
+	const struct lull_scheduler *sticky = lull_scheduler_find("sticky");
+	struct lull_error error;
+	struct bench bench;
+
+	for (int i = 0; i < 6; i++) {
+		bench_init(&bench, &frames);
+		bench.config.workers_read = true;
+		bench.config.worker_count = 2;
+		if (i == 1)
+			bench.config.dispatch.scheduler = sticky;
+		if (i == 2)
+			bench.config.dispatch.shadow = sticky;
+		if (i == 3)
+			bench.config.sources[0].stays = false;
+		if (i == 4)
+			bench.config.dispatch.order = LULL_ORDER_RESEQUENCE;
+		if (i == 5)
+			bench.config.aggregator_count = 3;
+		assert_int_equal(lull_pipeline_create(&bench.config, &bench.pipeline, &error),
+				 i == 0 ? 0 : -EINVAL);
+		bench_close(&bench);
+	}
+}
+
 TEST(pipeline__records_do_not_depend_on_rings_and_aggregators)
 {
 	for (uint32_t i = 0; i < 8; i++) {

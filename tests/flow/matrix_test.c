@@ -2,7 +2,8 @@
 /*
  * All captures together, and each of them, by every scheduler with 1, 2, 4 and 8 workers under any
  * order contract: the same JSON, byte for byte. The pipeline's counters add up while it runs, also
- * when a worker stands still.
+ * when a worker stands still. Where a scheduler keeps flows whole, workers also read the captures
+ * themselves.
  *
  * All together they go through every cell. Each alone goes through one cell per scheduler, another
  * for each capture so that all cells have their turn; with LULL_LONG set, through every cell too.
@@ -26,7 +27,7 @@ struct cell {
 	const struct lull_scheduler *scheduler;
 	uint32_t workers;
 	enum lull_order order;
-	bool identify, stall;
+	bool identify, stall, read;
 };
 
 /* Records of a run, and their JSON without labels. */
@@ -75,6 +76,10 @@ run_bench(struct bench *bench, const struct cell *cell, struct run *run)
 	bench->config.dispatch.order = cell->order;
 	bench->config.table.idle_ns = 30 * LULL_NS_PER_S;
 	bench->config.identify = cell->identify;
+	bench->config.workers_read = cell->read;
+	if (cell->read)
+		bench->config.aggregator_count =
+			LULL_MIN(cell->workers, (uint32_t)LULL_PIPELINE_AGGREGATOR_MAX);
 	bench->config.dispatch.pin_pkts = 80; /* as lull-flow has it */
 	bench_start(bench, NULL);
 	if (cell->stall)
@@ -115,8 +120,9 @@ run_cell(const char *path, const struct cell *cell)
 static void
 cell_name(const struct cell *cell, const char *path, char *text, size_t size)
 {
-	snprintf(text, size, "%s: %s, %u workers, order %s", path,
-		 lull_scheduler_name(cell->scheduler), cell->workers, lull_order_name(cell->order));
+	snprintf(text, size, "%s: %s, %u workers%s, order %s", path,
+		 lull_scheduler_name(cell->scheduler), cell->workers,
+		 cell->read ? " that read" : "", lull_order_name(cell->order));
 }
 
 static void
@@ -148,6 +154,19 @@ struct turn {
 	bool identify;
 };
 
+static void
+compare_cell(const char *path, const struct cell *cell, const struct run *one,
+	     struct labels *labels)
+{
+	struct run run = run_cell(path, cell);
+	char what[1200];
+
+	cell_name(cell, path, what, sizeof(what));
+	same_json(one, &run, what);
+	compare_labels(one, &run, labels);
+	run_free(&run);
+}
+
 static uint32_t
 matrix(const char *path, struct turn turn, struct labels *labels)
 {
@@ -156,21 +175,19 @@ matrix(const char *path, struct turn turn, struct labels *labels)
 			     .identify = turn.identify };
 	struct run one = run_cell(path, &cell);
 	uint32_t count = one.count;
-	char what[1200];
 
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
 		for (uint32_t j = (turn.first + i) % turn.step; j < CELLS; j += turn.step) {
-			struct run run;
-
 			cell.scheduler = lull_schedulers[i];
 			cell.workers = worker_counts[j / ORDERS];
 			cell.order = (enum lull_order)(j % ORDERS);
 			cell.stall = (i + j) % 8 == 0;
-			cell_name(&cell, path, what, sizeof(what));
-			run = run_cell(path, &cell);
-			same_json(&one, &run, what);
-			compare_labels(&one, &run, labels);
-			run_free(&run);
+			cell.read = false;
+			compare_cell(path, &cell, &one, labels);
+			cell.read = cell.order != LULL_ORDER_RESEQUENCE &&
+				    !lull_scheduler_splits(cell.scheduler);
+			if (cell.read)
+				compare_cell(path, &cell, &one, labels);
 		}
 	}
 	run_free(&one);
