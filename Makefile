@@ -11,7 +11,7 @@ SEED ?= 1
 MUTANTS ?= core/idle
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz mutants soak soak-channel soak-flood rehearse rehearse-all
+.PHONY: help run test test-all test-long bench install deb clean distclean setup build check format fuzz mutants soak soak-channel soak-flood rehearse rehearse-all rehearse-deb
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,10 @@ bench: ## side by side with the peers: prints numbers, judges nothing
 
 install: setup build ## into PREFIX (/usr/local), below DESTDIR
 	devtools/install $(PREFIX)
+
+deb: ## Debian packages for the Debian that runs it, in out/deb/, looked at by lintian
+	@devtools/setup run deb
+	@devtools/deb
 
 setup: ## install the Debian packages and Python libraries that are missing
 	@devtools/setup run
@@ -87,6 +91,9 @@ rehearse: ## as root: make run and make test on a fresh Debian 12, in a folder o
 
 rehearse-all: ## as root: the same on each Debian and by each user that we promise; an hour and a half
 	devtools/rehearse all
+
+rehearse-deb: ## as root: packages built, installed, upgraded and purged on a fresh Debian 12
+	devtools/rehearse-deb
 
 clean: ## remove what was built; installed libraries (.venv) and results (out) stay
 	rm -rf build build-* .mypy_cache .ruff_cache .pytest_cache
