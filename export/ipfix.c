@@ -101,6 +101,8 @@ ipfix_config(const struct flow_sink_settings *settings, uint32_t instance, bool 
 		.enterprise = settings->enterprise,
 		.app = settings->app,
 		.app_arg = settings->app_arg,
+		.interfaces = settings->interfaces,
+		.interfaces_arg = settings->interfaces_arg,
 	};
 }
 

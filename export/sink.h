@@ -35,12 +35,15 @@ const char *flow_sink_kind_name(enum flow_sink_kind kind);
 struct flow_sink_settings {
 	/** Destinations, in front; NULL or "": none. Borrowed. */
 	const char *to[FLOW_SINK_KINDS][FLOW_SINK_EACH_MAX];
-	uint32_t instances;         /**< aggregator loops, 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
-	bool ordered;               /**< collect, sort, write at the end [false] */
-	bool facts;                 /**< scheduling facts too [false] */
-	bool segment;               /**< IPFIX: numbers of tunnels too [false] */
-	bool sampling;              /**< IPFIX: the probability that a record is there [false] */
-	bool interface;             /**< IPFIX: interfaces too [false] */
+	uint32_t instances; /**< aggregator loops, 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
+	bool ordered;       /**< collect, sort, write at the end [false] */
+	bool facts;         /**< scheduling facts too [false] */
+	bool segment;       /**< IPFIX: numbers of tunnels too [false] */
+	bool sampling;      /**< IPFIX: the probability that a record is there [false] */
+	bool interface;     /**< IPFIX: interfaces too [false] */
+	/** IPFIX: their names; asked by any instance, ordered at the end only. NULL: none */
+	lull_ipfix_interfaces *interfaces;
+	void *interfaces_arg;
 	uint32_t observation_point; /**< of all records; 0: it is not told */
 	uint32_t payload_bytes;     /**< as the records' */
 	lull_encode_app *app;       /**< names of protocols; NULL: none */

@@ -75,6 +75,10 @@ flow_open_export(struct flow *flow, struct lull_error *error)
 	int rc = flow_sink_settings_make(&flow->settings, &flow->sink_list, &sink, error);
 
 	sink.instances = flow_aggregator_count(flow);
+	if (sink.interface) {
+		sink.interfaces = flow_interfaces_tell;
+		sink.interfaces_arg = &flow->interfaces;
+	}
 	if (flow->user.wanted) {
 		sink.as_user = export_as_user;
 		sink.as_user_arg = &flow->user;

@@ -102,6 +102,14 @@ file_time(struct flow_file_counters *counters, struct flow_file *file)
 
 /* ---- packets ---- */
 
+/* What the header began tells names of interfaces, where they are wanted. */
+void
+flow_file_describe(struct flow_file *file)
+{
+	if (file->interfaces != NULL)
+		lull_capture_describe(&file->capture, flow_interfaces_described, file->interfaces);
+}
+
 /* The window has moved, or is longer: go on where the packet at the offset begins. */
 void
 flow_file_resume(struct flow_file *file)
@@ -110,6 +118,7 @@ flow_file_resume(struct flow_file *file)
 
 	if (!file->opened) {
 		lull_capture_open(&file->capture, stream->data, stream->len);
+		flow_file_describe(file);
 		file->opened = file->capture.result != LULL_CAPTURE_TRUNCATED;
 		return;
 	}

@@ -15,6 +15,7 @@
 
 #include <lull/capture.h>
 
+#include "interfaces.h"
 #include "stream.h"
 
 struct flow_file {
@@ -23,7 +24,8 @@ struct flow_file {
 	struct flow_stream *stream; /* NULL: mapped */
 	size_t base;                /* bytes of the stream that have left the window */
 	bool opened;                /* its header has been read */
-	const uint8_t *data;        /* mapped */
+	struct flow_interfaces *interfaces; /* get names; NULL: nobody wants them */
+	const uint8_t *data;                /* mapped */
 	size_t size;
 	size_t prefetched; /* up to here */
 	size_t released;   /* mapped pages up to here were let go */
@@ -56,6 +58,8 @@ enum flow_file_next flow_file_next(struct flow_file_counters *counters, struct f
  * more. LATER: a pipe has nothing now.
  */
 enum flow_file_next flow_file_fill(struct flow_file_counters *counters, struct flow_file *file);
+/** The capture has been opened: ask it for names. */
+void flow_file_describe(struct flow_file *file);
 /** The window has changed: go on at the offset, or read the header. */
 void flow_file_resume(struct flow_file *file);
 /** Release what it holds. */

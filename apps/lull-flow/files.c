@@ -71,6 +71,7 @@ files_add(struct flow_files *files)
 	}
 	memset(&files->files[files->file_count], 0, sizeof(*files->files));
 	files->files[files->file_count].fd = -1;
+	files->files[files->file_count].interfaces = files->interfaces;
 	return &files->files[files->file_count++];
 }
 
@@ -127,6 +128,7 @@ files_map(struct flow_files *files, const char *path, int fd, size_t size, bool 
 	file->data = data;
 	file->size = size;
 	file->capture = capture;
+	flow_file_describe(file);
 	file->opened = true;
 	return 0;
 }
@@ -274,11 +276,12 @@ files_place(struct flow_files *files, uint32_t index, enum flow_file_next next)
 
 int
 flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
-		struct lull_error *error)
+		struct flow_interfaces *interfaces, struct lull_error *error)
 {
 	int rc = 0;
 
 	memset(files, 0, sizeof(*files));
+	files->interfaces = interfaces;
 	files_allow_many();
 	for (uint32_t i = 0; rc == 0 && i < paths->count; i++)
 		rc = files_open_path(files, paths->items[i], false, error);

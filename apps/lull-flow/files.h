@@ -26,7 +26,8 @@
 struct flow_files {
 	struct flow_file *files; /* in the order named, folders by name */
 	uint32_t file_count, file_room;
-	uint32_t *heap; /* files with packets left, the earliest first */
+	struct flow_interfaces *interfaces; /* get names; NULL: nobody wants them */
+	uint32_t *heap;                     /* files with packets left, the earliest first */
 	uint32_t heap_count;
 	uint32_t *waiting; /* streams whose next packet has not come yet; before all others */
 	uint32_t waiting_count;
@@ -41,9 +42,11 @@ struct flow_files {
 /**
  * Open files and folders; "-" is standard input. 0, or -errno and the sentence: a path that cannot
  * be read, a file named that is no capture, a folder without one. Close in any case.
+ * @param interfaces  get the names that captures give them, until read() says that there are no
+ *                    more packets; NULL: nobody wants them
  */
 int flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
-		    struct lull_error *error);
+		    struct flow_interfaces *interfaces, struct lull_error *error);
 void flow_files_close(struct flow_files *files);
 /** The read of struct lull_pipeline_source; @p arg: the files. */
 uint32_t flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end);

@@ -48,8 +48,9 @@ struct flow {
 	uint32_t port_count;
 	uint16_t port_queues; /* of each */
 	struct flow_files files;
-	struct flow_filter *filter;      /* NULL: all packets */
-	struct flow_decisions decisions; /* the trace being written */
+	struct flow_interfaces interfaces; /* where records have their numbers */
+	struct flow_filter *filter;        /* NULL: all packets */
+	struct flow_decisions decisions;   /* the trace being written */
 	struct flow_sink *sink;
 	struct flow_sink_list sink_list; /* what it has borrowed */
 	struct lull_pipeline *pipeline;

@@ -127,6 +127,10 @@ open_ports(struct flow *flow, struct lull_error *error)
 		if (rc != 0)
 			return rc;
 	}
+	for (uint32_t i = 0; i < flow->port_count; i++)
+		flow_interfaces_add(&flow->interfaces, flow->ports[i].port_id + 1u,
+				    flow->ports[i].name, strlen(flow->ports[i].name),
+				    flow->ports[i].driver, strlen(flow->ports[i].driver));
 	lull_live_tell_links(flow->run.program->name, flow->ports, flow->port_count);
 	return 0;
 }
@@ -152,7 +156,11 @@ open_inputs(struct flow *flow, struct lull_error *error)
 	int rc = open_seed(&flow->settings, error);
 
 	if (rc == 0 && flow_settings_from_files(&flow->settings))
-		rc = flow_files_open(&flow->files, &flow->settings.pcap, error);
+		rc = flow_files_open(&flow->files, &flow->settings.pcap,
+				     (flow->settings.key & LULL_FLOW_KEY_INTERFACE) != 0 ?
+					     &flow->interfaces :
+					     NULL,
+				     error);
 	if (rc == 0 && flow->settings.filter[0] != '\0')
 		rc = flow_filter_open(&flow->filter, flow->settings.filter, error);
 	if (rc == 0 && flow->settings.trace[0] != '\0')
@@ -270,6 +278,7 @@ flow_close(void *state)
 	flow_sink_close(flow->sink);
 	flow_decisions_close(&flow->decisions, flow->settings.trace, &unheard);
 	flow_files_close(&flow->files);
+	flow_interfaces_free(&flow->interfaces);
 	flow_filter_close(flow->filter);
 	/* Closes the ports too. */
 	if (lull_engine_running())

@@ -47,6 +47,13 @@ lull_capture_open(struct lull_capture *capture, const uint8_t *data, size_t len)
 	}
 }
 
+void
+lull_capture_describe(struct lull_capture *capture, lull_capture_described *described, void *arg)
+{
+	capture->described = described;
+	capture->described_arg = arg;
+}
+
 enum lull_capture_result
 lull_capture_next(struct lull_capture *capture, struct lull_capture_packet *packet)
 {

@@ -16,6 +16,8 @@
 #define SECTION_VERSION_MAJOR 1
 
 #define OPTION_END 0
+#define OPTION_NAME 2
+#define OPTION_DESCRIPTION 3
 #define OPTION_TSRESOL 9
 #define OPTION_TSOFFSET 14
 #define TSRESOL_DEFAULT 6 /* us */
@@ -124,9 +126,23 @@ interface_option(const struct lull_capture *capture, struct lull_capture_interfa
 		interface->offset_s = (int64_t)lull_capture_u64(capture, &value);
 }
 
+static void
+description_option(struct lull_capture_description *description, uint16_t code,
+		   const struct lull_reader *value)
+{
+	if (code == OPTION_NAME) {
+		description->name = (const char *)value->data;
+		description->name_bytes = (uint32_t)value->len;
+	}
+	if (code == OPTION_DESCRIPTION) {
+		description->text = (const char *)value->data;
+		description->text_bytes = (uint32_t)value->len;
+	}
+}
+
 static bool
 interface_options(const struct lull_capture *capture, struct lull_capture_interface *interface,
-		  struct lull_reader *reader)
+		  struct lull_capture_description *description, struct lull_reader *reader)
 {
 	while (lull_reader_left(reader) > 0) {
 		uint16_t code = lull_capture_u16(capture, reader);
@@ -139,6 +155,7 @@ interface_options(const struct lull_capture *capture, struct lull_capture_interf
 		if (reader->failed)
 			return false;
 		interface_option(capture, interface, code, value);
+		description_option(description, code, &value);
 	}
 	return !reader->failed;
 }
@@ -185,15 +202,20 @@ static enum lull_capture_result
 interface_read(struct lull_capture *capture, struct block *block)
 {
 	struct lull_capture_interface interface = { .exponent = TSRESOL_DEFAULT };
+	struct lull_capture_description description = { .index = capture->interface_count };
+	enum lull_capture_result result;
 
 	interface.link_type = lull_capture_u16(capture, &block->body);
 	lull_reader_skip(&block->body, 2);
 	interface.snap_bytes = lull_capture_u32(capture, &block->body);
 	if (block->body.failed)
 		return fail_malformed(capture, "interface description is too short");
-	if (!interface_options(capture, &interface, &block->body))
+	if (!interface_options(capture, &interface, &description, &block->body))
 		return fail_malformed(capture, "interface option is longer than its block");
-	return interface_add(capture, &interface);
+	result = interface_add(capture, &interface);
+	if (result == LULL_CAPTURE_PACKET && capture->described != NULL)
+		capture->described(capture->described_arg, &description);
+	return result;
 }
 
 /* Floor of ticks in ns; UINT64_MAX when it does not fit. */

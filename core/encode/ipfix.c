@@ -15,11 +15,8 @@
 #include "base/range.h"
 #include "ipfix_field.h"
 #include "ipfix_message.h"
+#include "ipfix_template.h"
 
-#define SET_TEMPLATES 2
-#define SET_OPTIONS_TEMPLATES 3
-#define ENTERPRISE_BIT 0x8000u
-#define PEN_REVERSE 29305
 #define DEFAULT_DOMAIN 1
 #define DEFAULT_MESSAGE_BYTES 1420
 #define MESSAGE_BYTES_MIN 512
@@ -42,6 +39,7 @@ struct lull_ipfix {
 	uint32_t seq;          /* of the message that is begun */
 	uint32_t records;      /* in the message that is begun */
 	uint32_t options;      /* of these */
+	uint32_t named;        /* interfaces, since the templates */
 	bool templates_sent;
 	struct lull_ipfix_message message;
 	uint8_t templates[TEMPLATES_BYTES];
@@ -140,68 +138,6 @@ ipfix_emit(struct lull_ipfix *ipfix, uint64_t time_ns, struct lull_ipfix_message
 	message->len = 0;
 }
 
-static void
-ipfix_put_specifier(const struct lull_ipfix *ipfix, struct lull_ipfix_message *message,
-		    uint16_t element, uint16_t bytes, enum lull_ipfix_owner owner)
-{
-	if (owner == LULL_IPFIX_IANA) {
-		lull_ipfix_message_number(message, element, 2);
-		lull_ipfix_message_number(message, bytes, 2);
-		return;
-	}
-	lull_ipfix_message_number(message, element | ENTERPRISE_BIT, 2);
-	lull_ipfix_message_number(message, bytes, 2);
-	lull_ipfix_message_number(
-		message, owner == LULL_IPFIX_REVERSE ? PEN_REVERSE : ipfix->config.enterprise, 4);
-}
-
-static void
-ipfix_put_template(const struct lull_ipfix *ipfix, struct lull_ipfix_message *message,
-		   enum lull_ipfix_template id)
-{
-	const struct lull_ipfix_field *field;
-	unsigned int count = 0;
-
-	for (field = lull_ipfix_fields; field->bytes != 0; field++)
-		count += lull_ipfix_field_in(field, id, &ipfix->config);
-	lull_ipfix_message_set(message, SET_TEMPLATES);
-	lull_ipfix_message_number(message, id, 2);
-	lull_ipfix_message_number(message, count, 2);
-	for (field = lull_ipfix_fields; field->bytes != 0; field++) {
-		if (lull_ipfix_field_in(field, id, &ipfix->config))
-			ipfix_put_specifier(ipfix, message, field->element, field->bytes,
-					    field->owner);
-	}
-}
-
-static unsigned int
-totals_count(void)
-{
-	unsigned int count = 0;
-
-	while (lull_encode_totals_table[count].name != NULL)
-		count++;
-	return count;
-}
-
-static void
-ipfix_put_options_template(const struct lull_ipfix *ipfix, struct lull_ipfix_message *message)
-{
-	unsigned int totals = totals_count();
-
-	lull_ipfix_message_set(message, SET_OPTIONS_TEMPLATES);
-	lull_ipfix_message_number(message, LULL_IPFIX_TOTALS, 2);
-	lull_ipfix_message_number(message, 1 + LULL_IPFIX_TOTAL_COUNT + totals, 2);
-	lull_ipfix_message_number(message, 1, 2); /* one of them is the scope */
-	ipfix_put_specifier(ipfix, message, LULL_IPFIX_ELEMENT_DOMAIN, 4, LULL_IPFIX_IANA);
-	for (unsigned int i = 0; i < LULL_IPFIX_TOTAL_COUNT; i++)
-		ipfix_put_specifier(ipfix, message, lull_ipfix_total_elements[i], 8,
-				    LULL_IPFIX_IANA);
-	for (unsigned int i = 0; i < totals; i++)
-		ipfix_put_specifier(ipfix, message, (uint16_t)(LULL_IPFIX_ELEMENT_TOTALS + i), 8,
-				    LULL_IPFIX_PRIVATE);
-}
-
 static bool
 ipfix_templates_due(const struct lull_ipfix *ipfix, uint64_t time_ns)
 {
@@ -217,17 +153,74 @@ ipfix_send_templates(struct lull_ipfix *ipfix, uint64_t time_ns)
 	struct lull_ipfix_message message = { .bytes = ipfix->templates,
 					      .room = sizeof(ipfix->templates) };
 
-	ipfix_put_template(ipfix, &message, LULL_IPFIX_V4);
-	ipfix_put_template(ipfix, &message, LULL_IPFIX_V6);
-	ipfix_put_options_template(ipfix, &message);
+	lull_ipfix_put_template(&ipfix->config, &message, LULL_IPFIX_V4);
+	lull_ipfix_put_template(&ipfix->config, &message, LULL_IPFIX_V6);
+	lull_ipfix_put_totals_template(&ipfix->config, &message);
 	if (ipfix->config.message_bytes < TEMPLATES_BYTES)
 		ipfix_emit(ipfix, time_ns, &message);
-	ipfix_put_template(ipfix, &message, LULL_IPFIX_ICMP_V4);
-	ipfix_put_template(ipfix, &message, LULL_IPFIX_ICMP_V6);
+	lull_ipfix_put_template(&ipfix->config, &message, LULL_IPFIX_ICMP_V4);
+	lull_ipfix_put_template(&ipfix->config, &message, LULL_IPFIX_ICMP_V6);
+	if (ipfix->config.interfaces != NULL)
+		lull_ipfix_put_names_template(&ipfix->config, &message);
 	ipfix_emit(ipfix, time_ns, &message);
 	ipfix->templates_sent = true;
 	ipfix->templates_ns = time_ns;
-	LULL_COUNTER_ADD(ipfix->counters.templates, LULL_IPFIX_TEMPLATES_END - LULL_IPFIX_V4);
+	ipfix->named = 0;
+	LULL_COUNTER_ADD(ipfix->counters.templates, LULL_IPFIX_TEMPLATES_END - LULL_IPFIX_V4 -
+							    (ipfix->config.interfaces == NULL));
+}
+
+/* ---- names of interfaces ---- */
+
+/* Cut where a character ends. */
+static void
+ipfix_put_text(struct lull_ipfix_message *message, const char *text)
+{
+	size_t len = LULL_MIN(strlen(text), (size_t)LULL_IPFIX_TEXT_MAX);
+
+	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	lull_ipfix_message_number(message, len, 1);
+	lull_ipfix_message_bytes(message, text, (uint32_t)len);
+}
+
+static void
+ipfix_emit_names(struct lull_ipfix *ipfix, uint64_t time_ns, struct lull_ipfix_message *message,
+		 uint32_t count)
+{
+	LULL_COUNTER_ADD(ipfix->counters.records, count);
+	LULL_COUNTER_ADD(ipfix->counters.options, count);
+	ipfix_emit(ipfix, time_ns, message);
+	ipfix->seq += count;
+}
+
+/* All of them behind templates, else those that have become known since. */
+static void
+ipfix_send_names(struct lull_ipfix *ipfix, uint64_t time_ns)
+{
+	const struct lull_ipfix_config *config = &ipfix->config;
+	struct lull_ipfix_message message = {
+		.bytes = ipfix->templates,
+		.room = LULL_MIN(config->message_bytes, (uint32_t)sizeof(ipfix->templates)),
+	};
+	struct lull_ipfix_interface interface;
+	uint32_t count = 0;
+
+	while (config->interfaces != NULL &&
+	       config->interfaces(config->interfaces_arg, ipfix->named, &interface)) {
+		if (!lull_ipfix_message_fits(&message, LULL_IPFIX_NAMES, RECORD_BYTES_MAX)) {
+			ipfix_emit_names(ipfix, time_ns, &message, count);
+			count = 0;
+		}
+		lull_ipfix_message_set(&message, LULL_IPFIX_NAMES);
+		lull_ipfix_message_number(&message, interface.number, 4);
+		ipfix_put_text(&message, interface.name);
+		ipfix_put_text(&message, interface.description);
+		ipfix->named++;
+		count++;
+	}
+	if (count > 0)
+		ipfix_emit_names(ipfix, time_ns, &message, count);
 }
 
 void
@@ -239,6 +232,7 @@ lull_ipfix_flush(struct lull_ipfix *ipfix, uint64_t time_ns)
 		return;
 	if (ipfix_templates_due(ipfix, time_ns))
 		ipfix_send_templates(ipfix, time_ns);
+	ipfix_send_names(ipfix, time_ns);
 	LULL_COUNTER_ADD(ipfix->counters.records, records);
 	LULL_COUNTER_ADD(ipfix->counters.options, options);
 	ipfix->records = 0;

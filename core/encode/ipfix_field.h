@@ -17,6 +17,7 @@ enum lull_ipfix_template {
 	LULL_IPFIX_TOTALS = 258, /**< an options template */
 	LULL_IPFIX_ICMP_V4 = 259,
 	LULL_IPFIX_ICMP_V6 = 260,
+	LULL_IPFIX_NAMES = 261, /**< an options template, where interfaces have names */
 	LULL_IPFIX_TEMPLATES_END
 };
 
@@ -100,6 +101,10 @@ enum lull_ipfix_total {
 extern const uint16_t lull_ipfix_total_elements[LULL_IPFIX_TOTAL_COUNT];
 /** observationDomainId, the scope of the options record. */
 #define LULL_IPFIX_ELEMENT_DOMAIN 149
+/** ingressInterface, the scope of a name, and what follows it, both of variable length. */
+#define LULL_IPFIX_ELEMENT_INTERFACE 10
+#define LULL_IPFIX_ELEMENT_NAME 82
+#define LULL_IPFIX_ELEMENT_DESCRIPTION 83
 /** Behind them every row of lull_encode_totals_table: element of our own, this plus its index. */
 #define LULL_IPFIX_ELEMENT_TOTALS 64
 

@@ -86,6 +86,16 @@ struct lull_capture_interface {
 	int64_t offset_s;    /**< added to every time */
 };
 
+/** What a pcapng file tells of an interface; its texts are in the file, without a zero. */
+struct lull_capture_description {
+	uint32_t index;      /**< as packets have it in interface_index */
+	uint32_t name_bytes; /**< 0: it has no name */
+	uint32_t text_bytes; /**< 0: it is not described */
+	const char *name, *text;
+};
+/** Take a description: borrow it during the call. */
+typedef void lull_capture_described(void *arg, const struct lull_capture_description *description);
+
 /** Look at offset, result, reason and foreign; the rest is private. */
 struct lull_capture {
 	size_t offset;      /**< of the next record, or of the one that failed */
@@ -100,6 +110,8 @@ struct lull_capture {
 	bool unordered; /* pcap whose lengths may stand the other way round */
 	uint32_t interface_count, kind_count;
 	uint32_t simple_snap_bytes;
+	lull_capture_described *described;
+	void *described_arg;
 	struct lull_capture_interface kinds[LULL_CAPTURE_KINDS_MAX];
 	uint8_t interfaces[LULL_CAPTURE_INTERFACES_MAX]; /* kind of each */
 };
@@ -112,6 +124,14 @@ struct lull_capture {
  * @param len      bytes at @p data
  */
 void lull_capture_open(struct lull_capture *capture, const uint8_t *data, size_t len);
+/**
+ * Ask for the descriptions of interfaces, which lull_capture_next() comes across before the packets
+ * of these. Files of other forms than pcapng have none.
+ * @param described  called with each; NULL: not any more
+ * @param arg        passed to @p described
+ */
+void lull_capture_describe(struct lull_capture *capture, lull_capture_described *described,
+			   void *arg);
 /**
  * Read the next packet.
  * @param packet  filled in for LULL_CAPTURE_PACKET, else untouched; packet->data points into the

@@ -64,6 +64,21 @@ size_t lull_encode_json(const struct lull_encode_json_config *config,
 
 /* ---- IPFIX (RFC 7011, biflows RFC 5103) ---- */
 
+/** Longest text about an interface; longer ones are cut. */
+#define LULL_IPFIX_TEXT_MAX 96
+/** An interface, for the options records that name them. */
+struct lull_ipfix_interface {
+	uint32_t number;         /**< as the keys of records have it */
+	const char *name;        /**< UTF-8; "": it has none */
+	const char *description; /**< UTF-8; "": there is none */
+};
+/**
+ * Tell interface @p index, 0 and on, of those known so far; more may become known later.
+ * @return false: no so many are known
+ */
+typedef bool lull_ipfix_interfaces(void *arg, uint32_t index,
+				   struct lull_ipfix_interface *interface);
+
 /** Zero means the default in brackets. */
 struct lull_ipfix_config {
 	uint32_t domain_id;         /**< observation domain [1] */
@@ -78,6 +93,8 @@ struct lull_ipfix_config {
 	uint32_t enterprise;  /**< private enterprise number of those [32473, documentation] */
 	lull_encode_app *app; /**< applicationName; NULL: none */
 	void *app_arg;
+	lull_ipfix_interfaces *interfaces; /**< sent behind the templates; NULL: none */
+	void *interfaces_arg;
 };
 /**
  * Check a configuration. A member that is zero stands for its default.

@@ -485,4 +485,5 @@ def main() -> None:
         skip(f"needs {' and '.join(skipped)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -113,7 +113,7 @@ assert_refused(int code, const char *what)
 {
 	struct lull_error error = { .text = "" };
 
-	assert_int_equal(flow_files_open(&files, &paths, &error), code);
+	assert_int_equal(flow_files_open(&files, &paths, NULL, &error), code);
 	if (strstr(error.text, what) == NULL)
 		fail_msg("'%s' does not say '%s'", error.text, what);
 }
@@ -123,7 +123,7 @@ open_well(void)
 {
 	struct lull_error error = { .text = "" };
 
-	if (flow_files_open(&files, &paths, &error) != 0)
+	if (flow_files_open(&files, &paths, NULL, &error) != 0)
 		fail_msg("%s", error.text);
 }
 
@@ -282,7 +282,7 @@ TEST_WITH(read__survives_a_file_that_becomes_shorter, setup, teardown)
 	capture_write("c", "xyz", 20000, 1);
 	name_path("b");
 	name_path("c");
-	assert_int_equal(flow_files_open(&files, &paths, &error), 0);
+	assert_int_equal(flow_files_open(&files, &paths, NULL, &error), 0);
 	assert_int_equal(flow_files_read(&files, frames, 8, &end), 8);
 	assert_int_equal(truncate(in_folder("b"), HEADER_BYTES), 0);
 	assert_int_equal(flow_files_read(&files, frames, 8, &end), 3);

@@ -6,9 +6,11 @@
 Each capture goes through every scheduler with several workers: the same records, the same ends.
 """
 
+import gzip
 import ipaddress
 import json
 import re
+import shutil
 import struct
 import sys
 import tempfile
@@ -16,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "collectors"))
 
+from collectors import ipfix_records
 from command import Command
 from verdict import check
 
@@ -266,12 +270,14 @@ def icmp_has_type_and_code(trial: Trial) -> None:
     check("icmp_type" not in trial.records([(0, udp(A, B, 1, 2, b""))])[0], "only ICMP has them")
 
 
-def interfaces_tell_flows_apart(trial: Trial) -> None:
-    def block(kind: int, body: bytes) -> bytes:
-        body += bytes(-len(body) % 4)
-        size = struct.pack("<I", 12 + len(body))
-        return struct.pack("<I", kind) + size + body + size
+def block(kind: int, body: bytes) -> bytes:
+    """Of pcapng."""
+    body += bytes(-len(body) % 4)
+    size = struct.pack("<I", 12 + len(body))
+    return struct.pack("<I", kind) + size + body + size
 
+
+def interfaces_tell_flows_apart(trial: Trial) -> None:
     packet = udp(A, B, 1, 2, b"x")
     out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
     out += block(1, struct.pack("<HHI", RAW, 0, 0)) * 2
@@ -284,6 +290,39 @@ def interfaces_tell_flows_apart(trial: Trial) -> None:
     lines = trial.run("--key=vlan,interface")
     check([(line["interface"], line["packets"]) for line in lines] == [(1, 1), (2, 2)],
           "where it is asked for", lines)
+
+
+def interfaces_have_names(trial: Trial) -> None:
+    """An options record for each that has a name or is described; read by ipfixDump."""
+    def option(code: int, value: bytes) -> bytes:
+        return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+    if shutil.which("ipfixDump") is None:
+        return
+    packet = udp(A, B, 1, 2, b"x")
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    for options in (option(2, b"eth0"), b"", option(2, b"u\nplink") + option(3, b"a router")):
+        out += block(1, struct.pack("<HHI", RAW, 0, 0) + options)
+    for index in range(3):
+        out += block(6, struct.pack("<IIIII", index, 0, 1000000, len(packet), len(packet)) + packet)
+    trial.capture.write_bytes(out)
+    other = trial.scratch / "other.pcapng"
+    other.write_bytes(out.replace(b"eth0", b"eth1"))
+    packed = trial.scratch / "packed.pcapng.gz"
+    packed.write_bytes(gzip.compress(out))
+    messages = trial.scratch / "names.ipfix"
+    for captures, keys in (([trial.capture, other], "vlan,interface"), ([packed], "interface"),
+                           ([trial.capture], "vlan")):
+        inputs = [argument for capture in captures for argument in ("--pcap", capture)]
+        run = trial.call(*inputs, "--identify=no", f"--key={keys}", "--ipfix", messages)
+        check(run.returncode == 0, "ends well", run.stderr)
+        records, complaints = ipfix_records(messages)
+        check(complaints == "", "ipfixDump reads it", complaints)
+        # Texts follow their lengths.
+        names = [(record["10"], *(record[text].partition(")")[2].strip() for text in ("82", "83")))
+                 for record in records if "82" in record]  # fmt: skip
+        expected = [("1", "eth0", ""), ("3", "u?plink", "a router")] if "interface" in keys else []
+        check(names == expected, "numbers and names", names)
 
 
 def seeds_do_not_move_cuts(trial: Trial) -> None:
@@ -343,6 +382,7 @@ TESTS = (
     early_fragments_of_tunnels_follow,
     icmp_has_type_and_code,
     interfaces_tell_flows_apart,
+    interfaces_have_names,
     seeds_do_not_move_cuts,
     who_never_splits_reorders_nothing,
     fragments_follow_from_afar,

@@ -105,7 +105,7 @@ run_cell(const char *path, const struct cell *cell)
 	struct bench bench;
 
 	snprintf(paths.items[0], sizeof(paths.items[0]), "%s", path);
-	if (flow_files_open(&files, &paths, &error) != 0)
+	if (flow_files_open(&files, &paths, NULL, &error) != 0)
 		fail_msg("%s", error.text);
 	bench_init(&bench, NULL);
 	bench.config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &files, true };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
 #include "case.h"
 #include "capture_file.h"
 
@@ -52,6 +54,48 @@ TEST(next__pcapng_resolutions_and_offsets)
 		enhanced(&file, 0, rows[i].ticks, 4, 4);
 		open_len(&opened, &file, file.len);
 		assert_packet(&opened, rows[i].timestamp_ns, 1, 4, 4);
+		assert_result(&opened, LULL_CAPTURE_END, file.len);
+	}
+}
+
+static void
+described(void *arg, const struct lull_capture_description *description)
+{
+	char *text = arg;
+
+	sprintf(text + strlen(text), "%u[%.*s|%.*s]", description->index,
+		(int)description->name_bytes, description->name, (int)description->text_bytes,
+		description->text);
+}
+
+/* What interfaces are called; of each section they count from 0. */
+TEST(describe__pcapng_names)
+{
+	struct opened opened;
+	struct file file;
+
+	for (int big_endian = 0; big_endian < 2; big_endian++) {
+		char text[128] = "";
+
+		pcapng_header(&file, big_endian != 0);
+		for (int i = 0; i < 3; i++) {
+			if (i == 2)
+				section(&file, big_endian != 0);
+			block_begin(&file, 1);
+			put(&file, 1, 2);
+			put(&file, 0, 6);
+			option(&file, 1, 'c', 1);
+			if (i != 1) {
+				option(&file, 2, 'n', 1);
+				option(&file, 3, big_endian != 0 ? 0x6f6b : 0x6b6f, 2);
+			}
+			block_end(&file);
+		}
+		enhanced(&file, 0, 1700000000123456, 61, 1514);
+		open_len(&opened, &file, file.len);
+		lull_capture_describe(&opened.capture, described, text);
+		assert_packet(&opened, 1700000000123456000, 1, 61, 1514);
+		assert_string_equal(text, "0[n|ok]1[|]0[n|ok]");
 		assert_result(&opened, LULL_CAPTURE_END, file.len);
 	}
 }
