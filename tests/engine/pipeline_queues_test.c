@@ -2,11 +2,14 @@
 /*
  * One live port read by several I/O loops, a queue each: records are those of one loop, whichever
  * queue a packet comes to, by every scheduler, also beside a worker that stands still and with
- * rings that are full.
+ * rings that are full. Over rings, and over memif between the two ends in this process.
  */
 #include "pipeline_stand.h"
 
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
 
 #include "engine/flow/stage.h"
 
@@ -32,20 +35,69 @@ deal_queue(enum deal deal, uint32_t flow, uint32_t number)
 	return (uint16_t)(by[deal] % QUEUES);
 }
 
+/* ---- memif ---- */
+
+static char folder[] = "/tmp/lull-queues-XXXXXX";
+static struct lull_port memif[2]; /* server, client: both ends */
+
+static int
+memif_open(void)
+{
+	static const struct lull_port_config config = { .queues = QUEUES,
+							.ring_pkts = 256,
+							.burst_pkts = 32,
+							.private_bytes = LULL_PIPELINE_PRIVATE };
+	struct rte_eth_link link[2] = { 0 };
+	struct lull_error error = { "" };
+
+	for (uint16_t i = 0; i < 2; i++) {
+		if (lull_port_open(i, &config, &memif[i], &error) != 0) {
+			fprintf(stderr, "%s\n", error.text);
+			return -1;
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		STAND_WAIT(rte_eth_link_get_nowait(memif[i].port_id, &link[i]) == 0 &&
+			   link[i].link_status == RTE_ETH_LINK_UP);
+	return 0;
+}
+
 static int
 setup(void **state)
 {
+	static const char *const roles[] = { "server", "client" };
+	char vdevs[2][96];
+	const char *list[] = { vdevs[0], vdevs[1], NULL };
+
 	(void)state;
 	records = calloc(RECORDS_MAX, sizeof(records[0]));
-	return stand_start_many(NULL, PIPELINE_LOOPS);
+	if (records == NULL || mkdtemp(folder) == NULL)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		snprintf(vdevs[i], sizeof(vdevs[i]),
+			 "net_memif%d,role=%s,socket-abstract=no,socket=%s/s", i, roles[i], folder);
+	if (stand_start_many(list, PIPELINE_LOOPS) != 0)
+		return -1;
+	return memif_open();
 }
 
 static int
 teardown(void **state)
 {
+	char path[64];
+	int rc;
+
+	for (int i = 1; i >= 0; i--)
+		lull_port_close(&memif[i]);
 	free(records);
-	return stand_stop(state);
+	rc = stand_stop(state);
+	snprintf(path, sizeof(path), "%s/s", folder);
+	(void)unlink(path);
+	(void)rmdir(folder);
+	return rc;
 }
+
+/* ---- cells ---- */
 
 static void
 stall(const struct bench *bench, uint32_t worker, uint64_t stall_ns)
@@ -62,6 +114,7 @@ struct cell {
 	enum deal deal;
 	bool stall;         /* a worker stands still while they come */
 	uint32_t ring_pkts; /* so few that they are full then; 0: room for all */
+	bool memif;         /* from the client to the server */
 };
 
 /* Packets of every flow from both ends. */
@@ -111,7 +164,7 @@ static uint64_t
 cell_run(const struct cell *cell)
 {
 	static uint32_t runs;
-	struct lull_port near, far;
+	struct lull_port near = memif[1], far = memif[0];
 	struct bench bench;
 	uint64_t dropped;
 	char name[16], what[96];
@@ -120,7 +173,10 @@ cell_run(const struct cell *cell)
 	snprintf(what, sizeof(what), "%s, %u workers, dealt %s%s",
 		 lull_scheduler_name(cell->scheduler), cell->workers, deal_names[cell->deal],
 		 cell->stall ? ", one stands still" : "");
-	port_init_queues(&bench, NULL, name, QUEUES, &near, &far);
+	if (cell->memif)
+		port_init_over(&bench, NULL, QUEUES);
+	else
+		port_init_queues(&bench, NULL, name, QUEUES, &near, &far);
 	bench.config.worker_count = cell->workers;
 	bench.config.dispatch.scheduler = cell->scheduler;
 	bench.config.dispatch.bucket_bits = 8;
@@ -142,8 +198,10 @@ cell_run(const struct cell *cell)
 	dropped = totals_of(&bench).totals.drop_ring;
 	cell_check(&bench, cell->deal, what);
 	bench_close(&bench);
-	lull_port_close(&near);
-	lull_port_close(&far);
+	if (!cell->memif) {
+		lull_port_close(&near);
+		lull_port_close(&far);
+	}
 	return dropped;
 }
 
@@ -192,6 +250,30 @@ TEST(queues__what_full_rings_drop_is_told)
 		};
 
 		dropped += cell_run(&cell);
+	}
+	assert_true(dropped > 100);
+}
+
+/* Packets are copied into buffers of the receiver, through rings that are full at times. */
+TEST(queues__over_memif)
+{
+	uint64_t dropped = 0;
+
+	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
+		for (uint32_t way = 0; way < 3; way++) {
+			const struct cell cell = {
+				.scheduler = lull_schedulers[i],
+				.workers = 2 + i % 2,
+				.deal = (i + way) % DEALS,
+				.stall = way > 0,
+				.ring_pkts = way == 2 ? 64 : 0,
+				.memif = true,
+			};
+			uint64_t here = cell_run(&cell);
+
+			assert_true(way == 2 || here == 0);
+			dropped += here;
+		}
 	}
 	assert_true(dropped > 100);
 }

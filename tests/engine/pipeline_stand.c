@@ -434,6 +434,13 @@ port_init_queues(struct bench *bench, const struct frames *frames, const char *n
 {
 	port_pool();
 	stand_pair(name, queues, 1024, near, far);
+	port_init_over(bench, frames, queues);
+}
+
+void
+port_init_over(struct bench *bench, const struct frames *frames, uint16_t queues)
+{
+	port_pool();
 	bench_init(bench, frames);
 	bench->config.io_count = queues;
 	memset(&bench->config.sources, 0, sizeof(bench->config.sources));

@@ -94,6 +94,8 @@ void port_init(struct bench *bench, const struct frames *frames, const char *nam
 /** The same with a queue and an I/O loop for each of @p queues. */
 void port_init_queues(struct bench *bench, const struct frames *frames, const char *name,
 		      uint16_t queues, struct lull_port *near, struct lull_port *far);
+/** The same over ports that are open already, with @p queues each. */
+void port_init_over(struct bench *bench, const struct frames *frames, uint16_t queues);
 /** Send frame @p number of @p flow, back when that is odd, to that queue. */
 void port_send_one(const struct lull_port *near, uint16_t queue, uint32_t flow, uint32_t number);
 /** Send frames of @p flow_count flows in turn. */
