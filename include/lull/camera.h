@@ -11,8 +11,8 @@
  *     dpdk:PORT        a DPDK port: PCI address, vdev ("net_af_packet0,iface=veth0"), or
  *                      af_packet=IF, af_xdp=IF[,queue=N], tap=IF in short; polled, rests by a
  *                      governor; ",exception=NAME" makes a TAP for what is no camera's,
- *                      ",mtu=BYTES" is for longer packets,
- *                      ",queues=N" for streams in queues of their own
+ *                      ",mtu=BYTES" takes longer packets (",scatter=yes": in small buffers),
+ *                      ",queues=N" and ",isolate=yes" steer by rules, ",ip=ADDRESS" is for IGMP
  *     pcap:FILE        a capture, as fast as it goes; ends at its end
  *
  * A program that receives until the capture ends:
