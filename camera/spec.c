@@ -16,7 +16,7 @@ spec_pixel(uint32_t index)
 }
 
 static const char *const pages[] = { "auto", "huge", "lazy", NULL };
-static const char *const matrices[] = { "bt601", "bt709", NULL };
+static const char *const matrices[] = { "auto", "bt601", "bt709", NULL };
 static const char *const orders[] = { "frame", "arrival", NULL };
 static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NULL };
 
@@ -51,10 +51,11 @@ const struct lull_option cam_spec_keys[] = {
 		       .high = LULL_FRAME_SIDE_MAX),
 	LULL_ROW(CHOICE, "pixel", "FORMAT", pixel, "Pixel format.", .choice = spec_pixel,
 		 .value = "unknown"),
-	LULL_ROW_CHOICE("matrix", matrix,
-			"How YUV is drawn in PNG files and previews: by the matrix of ITU-R BT.601 "
-			"or BT.709.",
-			.choices = matrices, .value = "bt601"),
+	LULL_ROW_CHOICE(
+		"matrix", matrix,
+		"How YUV is drawn in PNG files and previews: by the matrix of ITU-R BT.601 "
+		"or BT.709. auto: as GigE Vision's number of the format tells, else BT.601.",
+		.choices = matrices, .value = "auto"),
 	LULL_ROW_COUNT("bits", NULL, bits,
 		       "How many bits pixels of 16 bits use, for PNG files and previews: mono16, "
 		       "bayer-rg16 ... Others know it themselves. Default: 16.",

@@ -142,6 +142,15 @@ lull_gst_format_layout(const struct lull_gst_format *format, uint32_t width, uin
 	}
 }
 
+static bool
+format_yuv(const struct lull_gst_format *format)
+{
+	const GstVideoFormatInfo *info =
+		gst_video_format_get_info(gst_video_format_from_string(format->name));
+
+	return lull_gst_format_raw(format) && GST_VIDEO_FORMAT_INFO_IS_YUV(info);
+}
+
 GstCaps *
 lull_gst_format_caps(const struct lull_gst_format *format,
 		     const struct lull_frame_geometry *geometry, bool interlaced)
@@ -155,6 +164,12 @@ lull_gst_format_caps(const struct lull_gst_format *format,
 		gst_caps_set_simple(caps, "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1,
 				    "interlace-mode", G_TYPE_STRING,
 				    interlaced ? "interleaved" : "progressive", NULL);
+	if (geometry->matrix != LULL_PIXEL_MATRIX_UNTOLD && format_yuv(format))
+		gst_caps_set_simple(caps, "colorimetry", G_TYPE_STRING,
+				    geometry->matrix == LULL_PIXEL_BT709 ?
+					    GST_VIDEO_COLORIMETRY_BT709 :
+					    GST_VIDEO_COLORIMETRY_BT601,
+				    NULL);
 	return caps;
 }
 

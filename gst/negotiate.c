@@ -19,6 +19,8 @@ lull_gst_source_caps(LullCameraSrc *source)
 
 	GST_OBJECT_LOCK(source);
 	geometry = source->geometry;
+	if (source->spec.matrix != LULL_PIXEL_MATRIX_UNTOLD)
+		geometry.matrix = (enum lull_pixel_matrix)source->spec.matrix;
 	sized = source->sized;
 	convert = source->settings.convert;
 	interlaced = source->spec.interlaced;

@@ -147,12 +147,23 @@ produce_time(LullCameraSrc *source, const struct lull_camera_image *image)
 
 /* ---- buffers ---- */
 
+/* What is asked for, else what the camera tells, else as GStreamer presumes it by the height. */
+static enum lull_pixel_matrix
+produce_matrix(const LullCameraSrc *source)
+{
+	if (source->spec.matrix != LULL_PIXEL_MATRIX_UNTOLD)
+		return (enum lull_pixel_matrix)source->spec.matrix;
+	if (source->geometry.matrix != LULL_PIXEL_MATRIX_UNTOLD)
+		return source->geometry.matrix;
+	return source->geometry.height > SD_ROWS ? LULL_PIXEL_BT709 : LULL_PIXEL_BT601;
+}
+
 static void
 produce_fill(LullCameraSrc *source, const struct lull_camera_image *image, uint8_t *data)
 {
 	const struct lull_frame_geometry *geometry = &source->geometry;
 	const struct lull_pixel_view view = {
-		.matrix = geometry->height > SD_ROWS ? LULL_PIXEL_BT709 : LULL_PIXEL_BT601,
+		.matrix = produce_matrix(source),
 		.bits = source->bits,
 	};
 	struct lull_gst_planes planes = { .data = { NULL } };

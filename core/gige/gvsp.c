@@ -156,6 +156,7 @@ read_geometry(struct lull_reader *reader, uint32_t pixel, struct lull_frame_frag
 	uint32_t padding;
 
 	*geometry = (struct lull_frame_geometry){ .pixel = lull_pfnc_pixel(pixel) };
+	geometry->matrix = lull_pfnc_matrix(pixel);
 	geometry->width = lull_reader_u32be(reader);
 	geometry->height = lull_reader_u32be(reader);
 	geometry->x_offset = lull_reader_u32be(reader);

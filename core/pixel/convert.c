@@ -273,6 +273,15 @@ convert_strip(struct convert *convert, uint8_t *rgb)
 	}
 }
 
+/* Whoever looks has the last word. */
+static enum lull_pixel_matrix
+convert_matrix(const struct lull_frame_geometry *geometry, const struct lull_pixel_view *view)
+{
+	if (view->matrix != LULL_PIXEL_MATRIX_UNTOLD)
+		return view->matrix;
+	return geometry->matrix != LULL_PIXEL_MATRIX_UNTOLD ? geometry->matrix : LULL_PIXEL_BT601;
+}
+
 /* 0, -EINVAL or -ENOTSUP. */
 static int
 convert_init(struct convert *convert, const struct lull_frame_geometry *geometry,
@@ -285,14 +294,14 @@ convert_init(struct convert *convert, const struct lull_frame_geometry *geometry
 	struct lull_frame_layout layout;
 
 	if (!lull_frame_layout_init(&layout, geometry) || bits < 8 || bits > 16 ||
-	    (view->matrix != LULL_PIXEL_BT601 && view->matrix != LULL_PIXEL_BT709) ||
+	    view->matrix > LULL_PIXEL_BT709 || geometry->matrix > LULL_PIXEL_BT709 ||
 	    shrink > LULL_PIXEL_SHRINK_MAX || shrink > geometry->width || shrink > geometry->height)
 		return -EINVAL;
 	if (lull_pixel_group(geometry->pixel).bytes == 0)
 		return -ENOTSUP;
 	convert->geometry = geometry;
 	convert->row_bytes = layout.row_bytes;
-	convert->matrix = view->matrix;
+	convert->matrix = convert_matrix(geometry, view);
 	convert->shrink = shrink;
 	convert->unpack = lull_unpack_function(geometry->pixel, LULL_LANES_BEST);
 	convert->cut = lull_lanes_wide(LULL_LANES_BEST) ? convert_cut_avx2 : convert_cut;

@@ -54,5 +54,6 @@ bool
 lull_frame_geometry_equal(const struct lull_frame_geometry *a, const struct lull_frame_geometry *b)
 {
 	return a->width == b->width && a->height == b->height && a->x_offset == b->x_offset &&
-	       a->y_offset == b->y_offset && a->row_bytes == b->row_bytes && a->pixel == b->pixel;
+	       a->y_offset == b->y_offset && a->row_bytes == b->row_bytes && a->pixel == b->pixel &&
+	       a->matrix == b->matrix;
 }

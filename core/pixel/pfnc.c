@@ -102,6 +102,25 @@ lull_pfnc_pixel(uint32_t code)
 	return LULL_PIXEL_UNKNOWN;
 }
 
+enum lull_pixel_matrix
+lull_pfnc_matrix(uint32_t code)
+{
+	switch (code) {
+	case 0x0218003d: /* YCbCr601_8_CbYCr */
+	case 0x0210003e: /* YCbCr601_422_8 */
+	case 0x02100044: /* YCbCr601_422_8_CbYCrY */
+	case 0x020c003f: /* YCbCr601_411_8_CbYYCrYY */
+		return LULL_PIXEL_BT601;
+	case 0x02180040: /* and the same of BT.709 */
+	case 0x02100041:
+	case 0x02100045:
+	case 0x020c0042:
+		return LULL_PIXEL_BT709;
+	default:
+		return LULL_PIXEL_MATRIX_UNTOLD;
+	}
+}
+
 uint32_t
 lull_pfnc_code(enum lull_pixel pixel)
 {

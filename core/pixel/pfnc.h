@@ -10,6 +10,8 @@
 
 /** LULL_PIXEL_UNKNOWN: a format that is not read here. */
 enum lull_pixel lull_pfnc_pixel(uint32_t code);
+/** Some numbers of YUV tell how it was made of RGB. */
+enum lull_pixel_matrix lull_pfnc_matrix(uint32_t code);
 /** 0: GigE Vision has no number for it. */
 uint32_t lull_pfnc_code(enum lull_pixel pixel);
 /** As GenICam calls it; NULL: it has no name there. */

@@ -134,12 +134,20 @@ struct lull_pixel_group lull_pixel_group(enum lull_pixel pixel);
 #define LULL_FRAME_SIDE_MAX 65535         /**< pixels of a side */
 #define LULL_FRAME_BYTES_MAX (1ULL << 32) /**< of a picture */
 
+/** How YUV was made of RGB; always limited range (Y 16..235, Cb and Cr 16..240). */
+enum lull_pixel_matrix {
+	LULL_PIXEL_MATRIX_UNTOLD, /**< nobody says it */
+	LULL_PIXEL_BT601,
+	LULL_PIXEL_BT709
+};
 /** Size, region and pixel format of a picture. */
 struct lull_frame_geometry {
 	uint32_t width, height;      /**< pixels, 1..LULL_FRAME_SIDE_MAX */
 	uint32_t x_offset, y_offset; /**< of the region on the sensor */
 	uint32_t row_bytes;          /**< from one row (of groups) to the next; 0: no padding */
 	enum lull_pixel pixel;       /**< format */
+	/** of YUV, where the sender tells it: by the format's number in GigE Vision */
+	enum lull_pixel_matrix matrix;
 };
 /**
  * Compute the bytes of a picture: rows of whole groups, with the padding of each row. Pixels that
@@ -160,14 +168,11 @@ uint64_t lull_frame_bytes(const struct lull_frame_geometry *geometry);
 int lull_pixel_unpack(const struct lull_frame_geometry *geometry, const uint8_t *picture,
 		      uint16_t *samples);
 
-/** How YUV was made of RGB; always limited range (Y 16..235, Cb and Cr 16..240). */
-enum lull_pixel_matrix { LULL_PIXEL_BT601, LULL_PIXEL_BT709 };
-
 #define LULL_PIXEL_SHRINK_MAX 16 /**< pixels of a side that become one */
 
 /** Zero means the default in brackets. */
 struct lull_pixel_view {
-	enum lull_pixel_matrix matrix; /**< of YUV [BT.601] */
+	enum lull_pixel_matrix matrix; /**< of YUV [that of the geometry, else BT.601] */
 	/** 1..LULL_PIXEL_SHRINK_MAX [1]: pixels of a side of the square whose mean is one pixel */
 	uint32_t shrink;
 	uint32_t bits; /**< that 16-bit pixels use, 8..16 [16]; brighter ones are white */

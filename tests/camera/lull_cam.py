@@ -340,6 +340,9 @@ def draws_formats(stand: Stand) -> None:
     old, new = drawn(stand, 0x2100032, red), drawn(stand, 0x2100032, red, ",matrix=bt709")
     check(all(r > 250 and g < 5 and b < 5 for r, g, b in old), "YUYV by BT.601", old)
     check(old != new and all(r > 250 and b < 25 for r, _, b in new), "by BT.709", new)
+    for code, bt709 in ((0x210003E, False), (0x2100041, True)):  # YCbCr601_422_8, YCbCr709_422_8
+        check(drawn(stand, code, red) == (new if bt709 else old), "as the number says", code)
+    check(drawn(stand, 0x2100041, red, ",matrix=bt601") == old, "unless told otherwise", "")
 
 
 def drawn(stand: Stand, code: int, pixels: bytes, keys: str = "") -> set[bytes]:

@@ -20,7 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "camera"))
 
+import captures
 from rights import skip
 from verdict import Failure, check, free_ports
 
@@ -251,6 +253,18 @@ def receives_bayer_of_12_bits(stand: Stand) -> None:
     check(stand.bytes_of("bayer.raw") == same, "samples of 12 bits")
 
 
+def names_the_matrix(stand: Stand) -> None:
+    """Of YUV, as the number of the format tells it; matrix= has the last word."""
+    packets = captures.gvsp(1, 0x2100041, 64, 48, bytes(64 * 48 * 2), 1400)  # YCbCr709_422_8
+    file = captures.write(stand.scratch / "yuv.pcap", [captures.udp(each) for each in packets])
+    for keys, matrix in (("", "bt709"), (",matrix=bt601", "bt601")):
+        stream = f"protocol=gvsp,port={captures.UDP_PORT}{keys}"
+        caps = f"video/x-raw,format=YUY2,colorimetry={matrix}"
+        stand.launch(f"lullcamerasrc backend={file} stream={stream} ! {caps} "
+                     "! filesink location=yuv.raw")  # fmt: skip
+        check(stand.bytes_of("yuv.raw") == bytes(64 * 48 * 2), f"a picture by {matrix}")
+
+
 def ends_by_signal(stand: Stand) -> None:
     """Without packets, and with -e, which sends an end through the pipeline."""
     for options in ((), ("-e",)):
@@ -282,6 +296,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     draws_as_documented,
     receives_from_rtpvrawpay,
     receives_bayer_of_12_bits,
+    names_the_matrix,
     ends_by_signal,
     leaks_nothing,
 )

@@ -166,4 +166,8 @@ TEST(pfnc__there_and_back)
 	assert_int_equal(lull_pfnc_pixel(0x01100005), LULL_PIXEL_MONO12);
 	assert_int_equal(lull_pfnc_pixel(0x010c0059), LULL_PIXEL_BAYER_RG12P);
 	assert_int_equal(lull_pfnc_pixel(0x12345678), LULL_PIXEL_UNKNOWN);
+	/* YCbCr411_8_CbYYCrYY of three kinds */
+	assert_int_equal(lull_pfnc_matrix(0x020c003c), LULL_PIXEL_MATRIX_UNTOLD);
+	assert_int_equal(lull_pfnc_matrix(0x020c003f), LULL_PIXEL_BT601);
+	assert_int_equal(lull_pfnc_matrix(0x020c0042), LULL_PIXEL_BT709);
 }

@@ -294,7 +294,10 @@ TEST(to_rgb__refused)
 	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, &view), -EINVAL);
 	view.bits = 17;
 	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, &view), -EINVAL);
-	view = (struct lull_pixel_view){ .matrix = (enum lull_pixel_matrix)2 };
+	view = (struct lull_pixel_view){ .matrix = (enum lull_pixel_matrix)3 };
+	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, &view), -EINVAL);
+	view.matrix = LULL_PIXEL_MATRIX_UNTOLD;
+	geometry.matrix = (enum lull_pixel_matrix)3;
 	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, &view), -EINVAL);
 	assert_int_equal(rgb[0], 77);
 }

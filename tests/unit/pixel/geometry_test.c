@@ -91,8 +91,8 @@ TEST(place__skips_padding)
 
 TEST(equal__looks_at_every_member)
 {
-	const struct lull_frame_geometry a = { 1, 2, 3, 4, 5, LULL_PIXEL_RGB8 };
-	struct lull_frame_geometry b[6] = { a, a, a, a, a, a };
+	const struct lull_frame_geometry a = { 1, 2, 3, 4, 5, LULL_PIXEL_RGB8, LULL_PIXEL_BT601 };
+	struct lull_frame_geometry b[7] = { a, a, a, a, a, a, a };
 
 	assert_true(lull_frame_geometry_equal(&a, &b[0]));
 	b[0].width++;
@@ -101,6 +101,7 @@ TEST(equal__looks_at_every_member)
 	b[3].y_offset++;
 	b[4].row_bytes++;
 	b[5].pixel = LULL_PIXEL_BGR8;
-	for (uint32_t i = 0; i < 6; i++)
+	b[6].matrix = LULL_PIXEL_BT709;
+	for (uint32_t i = 0; i < 7; i++)
 		assert_false(lull_frame_geometry_equal(&a, &b[i]));
 }

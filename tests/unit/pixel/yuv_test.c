@@ -86,7 +86,7 @@ TEST(to_rgb__by_definition)
 
 		picture_init(&picture, &prng, format->pixel, widths[trial % 9], 1 + trial % 5,
 			     trial % 3 * 7);
-		check_picture(&picture, format, (enum lull_pixel_matrix)(trial / 9 % 2));
+		check_picture(&picture, format, (enum lull_pixel_matrix)(trial / 9 % 3));
 		picture_free(&picture);
 	}
 }
@@ -126,6 +126,36 @@ TEST(to_rgb__bars)
 	}
 }
 
+/* The geometry tells its matrix; a view that names one has the last word. */
+TEST(to_rgb__matrix)
+{
+	const uint8_t bytes[] = { 90, 81, 240, 81 };
+	uint8_t seen[3][3][6];
+
+	for (uint32_t told = 0; told < 3; told++)
+		for (uint32_t asked = 0; asked < 3; asked++) {
+			const struct lull_frame_geometry geometry = {
+				.width = 2,
+				.height = 1,
+				.pixel = LULL_PIXEL_UYVY8,
+				.matrix = (enum lull_pixel_matrix)told,
+			};
+			const struct lull_pixel_view view = {
+				.matrix = (enum lull_pixel_matrix)asked,
+			};
+
+			assert_int_equal(
+				lull_pixel_to_rgb(&geometry, bytes, seen[told][asked], &view), 0);
+		}
+	for (uint32_t told = 0; told < 3; told++)
+		for (uint32_t asked = 0; asked < 3; asked++) {
+			uint32_t used = asked != 0 ? asked : told != 0 ? told : LULL_PIXEL_BT601;
+
+			assert_memory_equal(seen[told][asked], seen[0][used], 6);
+		}
+	assert_memory_not_equal(seen[0][LULL_PIXEL_BT601], seen[0][LULL_PIXEL_BT709], 6);
+}
+
 /* Every rest of a vector. */
 TEST(to_rgb__alike)
 {
@@ -134,7 +164,8 @@ TEST(to_rgb__alike)
 
 	lull_prng_init(&prng, PICTURE_SEED, 7);
 	for (uint32_t count = 1; count <= 70; count++) {
-		enum lull_pixel_matrix matrix = (enum lull_pixel_matrix)(count % 2);
+		enum lull_pixel_matrix matrix =
+			count % 2 == 0 ? LULL_PIXEL_BT601 : LULL_PIXEL_BT709;
 		uint8_t one[3 * 71] = { 0 }, many[3 * 71] = { 0 };
 
 		for (uint32_t i = 0; i < count; i++) {
