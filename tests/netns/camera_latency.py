@@ -21,7 +21,7 @@ from rights import skip, take
 from verdict import TIMEOUT_S, Failure, check, wait_for
 
 TREE = Path(__file__).resolve().parents[2]
-RECEIVERS = ["kernel", "kernel-busy", "dpdk"]
+RECEIVERS = ["kernel", "kernel-direct", "kernel-busy", "dpdk", "dpdk-direct"]
 ROUNDS, FRAMES = 3, 9
 RUN_S = 4 * TIMEOUT_S  # nine rounds and a plot: seconds, but for other work
 FEW = ["--cameras", "1", "--width", "320", "--height", "240", "--rounds", str(ROUNDS)]
