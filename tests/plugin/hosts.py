@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stand import IDLE_MOST, MEMORY_MB, Files, Host, Lacking, main
+from stand import MEMORY_MB, Files, Host, Lacking, idle_most, main
 from verdict import Failure, check, wait_for
 from worker import worker
 from world import World
@@ -211,7 +211,7 @@ def two_processes(here: World, files: Files, folder: Path) -> str:
         host.says("testpmd> ", 2)
         hosts.append(host)
     shares = [host.share(worker()) for host in hosts]
-    check(max(shares) <= IDLE_MOST, "both rest", shares)
+    check(max(shares) <= idle_most(), "both rest", shares)
     for host in reversed(hosts):
         host.type("quit")
         said = host.finish()

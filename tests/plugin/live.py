@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, rested, spins
+from stand import LONG, SPIN_LEAST, Files, Telemetry, Testpmd, idle_most, main, rested, spins
 from sysfs import CpuFiles, available
 from verdict import Failure, check, wait_for
 from worker import worker
@@ -30,7 +30,7 @@ def off_and_on(here: World, files: Files) -> None:
     telemetry = testpmd.telemetry
     name = telemetry.loop(WORKER)["name"]
     for _ in range(2 if LONG else 1):
-        wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+        wait_for("it rests", lambda: testpmd.share(WORKER) <= idle_most())
         telemetry.set("mode=off")
         spins(testpmd, WORKER)
         explained(telemetry, name, "off")
@@ -62,7 +62,7 @@ def real_time_class(here: World, files: Files) -> None:
     def ordinary() -> bool:
         return os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_OTHER
 
-    wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    wait_for("it rests", lambda: testpmd.share(WORKER) <= idle_most())
     loop = telemetry.ask(f"/lull/loop,{name}")
     check((loop["sched_policy"], loop["sched_class"]) == ("other", "other"), "opt-in", loop)
     check(ordinary() and loop["sched_changes"] == 0, "left as it is", loop)
@@ -243,7 +243,7 @@ def loaded_twice(here: World, files: Files) -> None:
         ]
         check(len(watches) == 1, "one control thread", watches)
         testpmd.command("start")
-        wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+        wait_for("it rests", lambda: testpmd.share(WORKER) <= idle_most())
         testpmd.quit()
     finally:
         copy.unlink()
@@ -257,7 +257,7 @@ def comm(pid: int, task: str) -> str:
 def quick_to_attach(here: World, files: Files) -> None:
     """A port that stops and starts with more queues has callbacks on all of them at once."""
     testpmd = started(here, files, **FIXED)
-    wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    wait_for("it rests", lambda: testpmd.share(WORKER) <= idle_most())
     for line in (
         "stop",
         "port stop all",
@@ -273,7 +273,7 @@ def quick_to_attach(here: World, files: Files) -> None:
 
     def polls_per_turn() -> bool:
         share = testpmd.share(WORKER)
-        return share <= IDLE_MOST
+        return share <= idle_most()
 
     wait_for("it rests with eight queues", polls_per_turn)
     check(telemetry.ask(f"/lull/loop,{name}")["rests_sleep"] > 0, "it rests")
@@ -298,7 +298,7 @@ def watch_wakes(testpmd: Testpmd, seconds: float) -> int:
 def quiet_watch(here: World, files: Files) -> str:
     """While nothing changes the control thread looks ever more seldom, in mode off not at all."""
     testpmd = started(here, files, **FIXED)
-    wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    wait_for("it rests", lambda: testpmd.share(WORKER) <= idle_most())
     time.sleep(3)
     # For a sixteenth of the time that was quiet: 0.2 s by now. It was 500 times a second.
     resting = watch_wakes(testpmd, 2)
@@ -309,7 +309,7 @@ def quiet_watch(here: World, files: Files) -> str:
     check(off <= 2, "off is off", off)
     # A port that comes then is seen nevertheless, by the threads that poll or with the next mode.
     testpmd.telemetry.set("mode=on")
-    wait_for("it rests again", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    wait_for("it rests again", lambda: testpmd.share(WORKER) <= idle_most())
     testpmd.quit()
     return f"{resting / 2:.1f} a second, {off / 2:.1f} in mode off"
 

@@ -36,7 +36,9 @@ from world import World
 # All that there is to try, for which there is no time every day: `make test-long`.
 LONG = bool(os.environ.get("LULL_LONG"))
 MEMORY_MB = 256
-IDLE_MOST = 0.20  # of a core, at rests of up to 100 us
+IDLE_MOST = 0.20  # of a core, at rests of up to 100 us, where a sleep costs what it should
+IDLE_LIMIT = 0.50  # however dear a sleep is
+SLEEPS = 300
 SPIN_LEAST = 0.95
 MEASURE_S = 1.0  # of time it could have run
 PROMPT = "testpmd> "
@@ -241,8 +243,21 @@ def rest_count(loop: Any) -> int:
     return sum(int(loop[f"rests_{depth}"]) for depth in ("pause", "sleep"))
 
 
+def idle_most() -> float:
+    """IDLE_MOST, or more where the kernel or the host makes sleeps dear just now.
+
+    Half as much again as a thread here takes that sleeps for 100 us in turn: on a host under load
+    a sleep has cost 5 us in one minute and 35 us in the next.
+    """
+    begin = time.thread_time()
+    for _ in range(SLEEPS):
+        time.sleep(100e-6)
+    cost = (time.thread_time() - begin) / SLEEPS
+    return min(IDLE_LIMIT, max(IDLE_MOST, 1.5 * cost / (100e-6 + cost)))
+
+
 def rested(host: Host, thread: str) -> str:
-    """Its share is at most IDLE_MOST under the objective, or, if this machine cannot hold
+    """Its share is at most idle_most() under the objective, or, if this machine cannot hold
     that just now, under `fixed`. Returns a remark.
 
     The objective then has to say that it cannot hold and to rest all the same, as it does on the
@@ -256,7 +271,7 @@ def rested(host: Host, thread: str) -> str:
         verdict = telemetry.ask(f"/lull/explain,{loop['name']}")
         seen = f"{share:.0%}, {verdict['text']}{verdict.get('text_more', '')}"
         check(rest_count(loop) > before, f"{thread} rests at all", seen)
-        if share <= IDLE_MOST:
+        if share <= idle_most():
             return f"{share:.0%}"
         if verdict["state"] == "infeasible" and not LONG:
             break  # on a machine that says so it seldom comes to more
@@ -271,7 +286,7 @@ def rested(host: Host, thread: str) -> str:
     for setting in ("governor=fixed", "max-rest=500us", "rest=500us"):
         telemetry.set(setting)
     share = host.share(thread)
-    check(share <= IDLE_MOST, f"{thread} rests (objective: {seen})", f"{share:.0%}")
+    check(share <= idle_most(), f"{thread} rests (objective: {seen})", f"{share:.0%}")
     for setting in ("max-rest=100us", "governor=objective"):
         telemetry.set(setting)
     return f"{share:.0%} under fixed; objective: {seen}"
