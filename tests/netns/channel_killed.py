@@ -3,7 +3,7 @@
 
 All of them stand still for longer than a silent peer is given: all of them go on.
 
-channel_killed.py PERF COPY [SEED]: 3 rounds of each case, with LULL_LONG 20. The moments come
+channel_killed.py PERF COPY [SEED]: 2 rounds of each case, with LULL_LONG 20. The moments come
 from a seed, which is printed.
 """
 
@@ -23,7 +23,7 @@ from rights import take
 from verdict import Failure, check, wait_for
 from world import Program
 
-ROUNDS = 20 if os.environ.get("LULL_LONG") else 3
+ROUNDS = 20 if os.environ.get("LULL_LONG") else 2
 RAILS = "100M,60M,40M"
 LEFT_S = 8  # four times the time after which a silent peer is given up
 LATEST_S = 0.8  # after the programs have begun, the handshake among it
